@@ -1,0 +1,195 @@
+/**
+ * Opens the relay's database: an external Postgres when there is a URL, the embedded one otherwise
+ * (never one instead of the other), checks it, migrates it, and hands out one pool.
+ *
+ * Running paths use single autocommit statements only: `postgres` 3.4.9 throws an uncatchable
+ * TypeError when a backend dies inside `sql.begin()`. Transactions belong to migrations, which have
+ * a connection of their own.
+ *
+ * int8 columns arrive as numbers; one beyond ±(2^53 − 1) throws instead of rounding. `sum()` and
+ * other numerics arrive as text: cast them (`::int8`). bytea arrives as Buffer.
+ */
+import postgres from "postgres";
+
+import { err, ok, type Result } from "../../shared/result.ts";
+import type { Logger } from "../log.ts";
+import { causeText, type DatabaseError } from "./database-error.ts";
+import { startEmbedded, type EmbeddedServer } from "./embedded.ts";
+import { checkSchema, migrateDatabase } from "./migrate.ts";
+
+/** An open, migrated database. Its owner closes it; an embedded server stops with it. */
+export interface Database extends AsyncDisposable {
+  readonly sql: postgres.Sql;
+  readonly kind: "embedded" | "external";
+  /** As the server says it: "18.4". */
+  readonly serverVersion: string;
+  readonly close: () => Promise<void>;
+}
+
+/** How to open the database. */
+export interface DatabaseOptions {
+  /** Where an external Postgres is; without it the embedded one is used. */
+  readonly databaseUrl?: string | undefined;
+  readonly dataDir: string;
+  readonly log: Logger;
+  /** Connections of the pool; 4 by default. */
+  readonly maxConnections?: number | undefined;
+  /** False: refuse an outdated schema instead of migrating it. True by default. */
+  readonly migrate?: boolean | undefined;
+}
+
+interface ServerFacts {
+  readonly version: string;
+  readonly synchronousCommit: string;
+}
+
+type Target = { readonly url: string } | { readonly socketFolder: string };
+
+const oldestServer = 150_000;
+const defaultConnections = 4;
+/** A server that is still starting is asked again for this long. Units: ms. */
+const startingMs = 10_000;
+
+/** Opens the database. Errors: every `DatabaseError`; nothing stays open then. */
+export async function openDatabase(
+  options: DatabaseOptions,
+): Promise<Result<Database, DatabaseError>> {
+  if (options.databaseUrl !== undefined) return openPool({ url: options.databaseUrl }, options);
+  const server = await startEmbedded({ dataDir: options.dataDir, log: options.log });
+  if (!server.ok) return server;
+  const pool = await openPool({ socketFolder: server.value.socketFolder }, options, server.value);
+  if (!pool.ok) await server.value.stop();
+  return pool;
+}
+
+async function openPool(
+  target: Target,
+  options: DatabaseOptions,
+  server?: EmbeddedServer,
+): Promise<Result<Database, DatabaseError>> {
+  const facts = await prepareServer(target, options);
+  if (!facts.ok) return facts;
+  // A server may be set to forget commits; "accepted" must not depend on that.
+  const forced = facts.value.synchronousCommit === "off" ? { synchronous_commit: "on" } : {};
+  const max = options.maxConnections ?? defaultConnections;
+  const sql = connect(target, { max, connection: { ...sessionSettings, ...forced } });
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> =>
+    (closing ??= sql.end({ timeout: 5 }).then(async () => {
+      await server?.stop();
+    }));
+  return ok({
+    sql,
+    kind: server === undefined ? "external" : "embedded",
+    serverVersion: facts.value.version,
+    close,
+    [Symbol.asyncDispose]: close,
+  });
+}
+
+/** Checks and migrates on a connection of its own, which is closed again. */
+async function prepareServer(
+  target: Target,
+  options: DatabaseOptions,
+): Promise<Result<ServerFacts, DatabaseError>> {
+  const sql = connect(target, { max: 1, connection: sessionSettings });
+  try {
+    const facts = await readFacts(sql, options.log);
+    if (!facts.ok) return facts;
+    const schema = options.migrate === false ? await checkSchema(sql) : await migrateDatabase(sql);
+    if (!schema.ok) return schema;
+    options.log.info({ schema: schema.value, server: facts.value.version }, "database ready");
+    return facts;
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}
+
+async function readFacts(
+  sql: postgres.Sql,
+  log: Logger,
+): Promise<Result<ServerFacts, DatabaseError>> {
+  const row = await firstAnswer(sql);
+  if (!row.ok) return row;
+  const { number, version, standby, fsync, synchronousCommit } = row.value;
+  if (number < oldestServer) {
+    return err({
+      type: "server-too-old",
+      message: `the database is Postgres ${version}, expected 15 or newer: upgrade it`,
+    });
+  }
+  if (standby) {
+    return err({
+      type: "unreachable",
+      message:
+        "the database is a read-only standby: connect to the primary, or add target_session_attrs=primary to DATABASE_URL",
+    });
+  }
+  if (fsync === "off")
+    log.warn("the database runs with fsync=off: accepted envelopes can be lost in a power cut");
+  return ok({ version: version.split(" ")[0] ?? version, synchronousCommit });
+}
+
+interface FactsRow {
+  readonly number: number;
+  readonly version: string;
+  readonly standby: boolean;
+  readonly fsync: string;
+  readonly synchronousCommit: string;
+}
+
+async function firstAnswer(sql: postgres.Sql): Promise<Result<FactsRow, DatabaseError>> {
+  const until = performance.now() + startingMs;
+  for (;;) {
+    try {
+      const [row] = await sql<FactsRow[]>`
+        select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
+          pg_is_in_recovery() as standby, current_setting('fsync') as fsync,
+          current_setting('synchronous_commit') as "synchronousCommit"`;
+      if (row === undefined) throw new Error("the server answered without a row");
+      return ok(row);
+    } catch (cause) {
+      // 57P03: the server is starting up or recovering.
+      const starting = cause instanceof postgres.PostgresError && cause.code === "57P03";
+      if (!starting || performance.now() > until) {
+        return err({
+          type: "unreachable",
+          message: `cannot reach the database: ${causeText(cause)}; check DATABASE_URL (host, port, user, password, database) and that the server runs`,
+        });
+      }
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}
+
+/**
+ * Set on every connection. Without custom plans, an acknowledgement prepared on an empty table was
+ * planned as a sequential join and ran for 75 s once the table had grown.
+ */
+const sessionSettings = {
+  application_name: "pixie-relay",
+  search_path: "public",
+  plan_cache_mode: "force_custom_plan",
+};
+
+function connect(
+  target: Target,
+  settings: { readonly max: number; readonly connection: Record<string, string> },
+): postgres.Sql {
+  const types: Record<string, postgres.PostgresType> = { bigint: safeInteger };
+  const common = { ...settings, types, connect_timeout: 10, onnotice: () => {} };
+  return "url" in target
+    ? postgres(target.url, common)
+    : postgres({ ...common, host: target.socketFolder, user: "pixie", database: "pixie" });
+}
+
+const safeInteger: postgres.PostgresType<number> = {
+  to: 20,
+  from: [20],
+  serialize: (value) => String(value),
+  parse: (raw: string) => {
+    const value = Number(raw);
+    if (!Number.isSafeInteger(value)) throw new RangeError(`int8 ${raw} does not fit a number`);
+    return value;
+  },
+};

@@ -1,0 +1,33 @@
+/**
+ * Everything that can keep the relay's database from opening, as data: each carries what was found
+ * and a text that says what to do. Only main.ts turns one into an exit code.
+ */
+
+/** Why the database did not open. `message` is for the operator and holds no secrets. */
+export type DatabaseError =
+  | { readonly type: "locked"; readonly message: string; readonly holderPid: number | undefined }
+  | { readonly type: "no-binaries"; readonly message: string }
+  | { readonly type: "data-folder"; readonly message: string }
+  | { readonly type: "embedded-start"; readonly message: string }
+  | { readonly type: "unreachable"; readonly message: string }
+  | { readonly type: "server-too-old"; readonly message: string }
+  | { readonly type: "schema-newer"; readonly message: string }
+  | { readonly type: "schema-outdated"; readonly message: string }
+  | { readonly type: "migration"; readonly message: string };
+
+/** A thrown value as one line, without the connection string that some drivers put there. */
+export function causeText(cause: unknown): string {
+  const text = cause instanceof Error ? firstText(cause) : String(cause);
+  return text
+    .replaceAll(/postgres(?:ql)?:\/\/\S+/g, "postgres://…")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+}
+
+// A refused connection to several addresses is an AggregateError with an empty message of its own.
+function firstText(cause: Error): string {
+  if (cause.message !== "") return cause.message;
+  if (cause instanceof AggregateError)
+    return cause.errors.map((each) => causeText(each)).join("; ");
+  return cause.name;
+}
