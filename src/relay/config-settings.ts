@@ -1,0 +1,285 @@
+/**
+ * The relay's settings, one table: name, default, meaning, and how a written value is understood.
+ * The config file, the environment, the flags, `config dump` and relay.example.toml all follow it.
+ *
+ * A name is given in the file's form (`data_dir`). The environment says PIXIE_RELAY_DATA_DIR, the
+ * command line --data-dir. `config.ts` layers the sources; nothing here reads one.
+ */
+import { isIP } from "node:net";
+import { homedir } from "node:os";
+import path from "node:path";
+
+import { err, ok, type Result } from "../shared/result.ts";
+import { logLevels, type LogLevel } from "./log.ts";
+
+/** Everything the relay can be told. */
+export interface RelayConfig {
+  readonly dataDir: string;
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Where clients reach the relay; its origin is what they sign. Default: http://host:port as bound. */
+  readonly publicUrl?: string;
+  /** External Postgres; the embedded one without it. Secret. */
+  readonly databaseUrl?: string;
+  readonly databaseConnections: number;
+  /** False: an outdated schema is refused, and `pixie relay migrate` is run by another role. */
+  readonly databaseMigrate: boolean;
+  readonly registration: "open" | "codes";
+  readonly name: string;
+  /** Who runs it, for `/v1/info`. */
+  readonly contact?: string;
+  /** Networks (CIDR) whose forwarded client address is believed. */
+  readonly trustedProxies: readonly string[];
+  readonly addressRequestsPerMinute: number;
+  readonly mailboxUploadsPerMinute: number;
+  /** Bound of a graceful stop. Units: ms. */
+  readonly drainMs: number;
+  readonly logLevel: LogLevel;
+}
+
+/** A value that was not understood: what was expected. */
+export type SettingError = { readonly type: "setting"; readonly expected: string };
+
+/** One setting of the table. */
+export interface Setting {
+  /** The file's name for it. */
+  readonly name: string;
+  readonly field: keyof RelayConfig;
+  /** The configuration with the written value in place. */
+  readonly write: (config: RelayConfig, written: unknown) => Result<RelayConfig, SettingError>;
+  readonly about: string;
+  /** Shown in the commented file instead of a default. */
+  readonly example?: string;
+  /** Masked in `config dump`; may also come from a file named by `<name>_file`. */
+  readonly secret?: boolean;
+  /** Its name in the environment where that is not PIXIE_RELAY_<NAME>. */
+  readonly env?: string;
+}
+
+type Parse<T> = (written: unknown) => Result<T, SettingError>;
+
+interface SettingRow<K extends keyof RelayConfig> extends Omit<Setting, "field" | "write"> {
+  readonly field: K;
+  readonly parse: Parse<RelayConfig[K]>;
+}
+
+function setting<K extends keyof RelayConfig>(row: SettingRow<K>): Setting {
+  const { parse, ...rest } = row;
+  return {
+    ...rest,
+    write: (config, written) => {
+      const parsed = parse(written);
+      if (!parsed.ok) return parsed;
+      const next: { -readonly [field in keyof RelayConfig]: RelayConfig[field] } = { ...config };
+      next[row.field] = parsed.value;
+      return ok(next);
+    },
+  };
+}
+
+/** Where data lies when nobody says: $XDG_DATA_HOME/pixie/relay. */
+function defaultDataDir(): string {
+  return path.join(
+    process.env["XDG_DATA_HOME"] ?? path.join(homedir(), ".local", "share"),
+    "pixie",
+    "relay",
+  );
+}
+
+const text = (written: unknown): Result<string, SettingError> =>
+  typeof written === "string" && written !== ""
+    ? ok(written)
+    : err({ type: "setting", expected: "a text that is not empty" });
+
+const folder = (written: unknown): Result<string, SettingError> => {
+  const parsed = text(written);
+  return parsed.ok ? ok(path.resolve(parsed.value)) : parsed;
+};
+
+function integer(low: number, high: number): Parse<number> {
+  return (written) => {
+    const value =
+      typeof written === "string" && /^\d{1,9}$/.test(written) ? Number(written) : written;
+    return typeof value === "number" && Number.isInteger(value) && value >= low && value <= high
+      ? ok(value)
+      : err({ type: "setting", expected: `a whole number from ${low} to ${high}` });
+  };
+}
+
+function oneOf<T extends string>(
+  choices: readonly T[],
+): (written: unknown) => Result<T, SettingError> {
+  return (written) => {
+    const choice = choices.find((each) => each === written);
+    return choice === undefined
+      ? err({ type: "setting", expected: `one of ${choices.join(", ")}` })
+      : ok(choice);
+  };
+}
+
+const flag: Parse<boolean> = (written) => {
+  if (written === true || written === "true") return ok(true);
+  if (written === false || written === "false") return ok(false);
+  return err({ type: "setting", expected: "true or false" });
+};
+
+const host: Parse<string> = (written) =>
+  typeof written === "string" && (isIP(written) !== 0 || /^[a-z0-9][a-z0-9.-]*$/i.test(written))
+    ? ok(written)
+    : err({ type: "setting", expected: "an address or a host name, without a port" });
+
+const publicUrl: Parse<string> = (written) => {
+  const expected = "http(s)://host[:port] without path, query or user";
+  if (typeof written !== "string" || !URL.canParse(written))
+    return err({ type: "setting", expected });
+  const url = new URL(written);
+  const bare =
+    url.href === `${url.origin}/` && (url.protocol === "https:" || url.protocol === "http:");
+  return bare ? ok(url.origin) : err({ type: "setting", expected });
+};
+
+const databaseUrl: Parse<string> = (written) =>
+  typeof written === "string" && /^postgres(ql)?:\/\/\S+$/.test(written)
+    ? ok(written)
+    : err({ type: "setting", expected: "postgres://user:password@host:port/database" });
+
+const networks: Parse<readonly string[]> = (written) => {
+  const list: readonly unknown[] | undefined = Array.isArray(written)
+    ? written
+    : typeof written === "string"
+      ? written.split(",").map((each) => each.trim())
+      : undefined;
+  const valid = list?.filter((each): each is string => typeof each === "string" && isNetwork(each));
+  return list !== undefined && valid !== undefined && valid.length === list.length
+    ? ok(valid)
+    : err({
+        type: "setting",
+        expected: "networks such as 10.0.0.0/8, never bare addresses or names",
+      });
+};
+
+function isNetwork(written: string): boolean {
+  const [address = "", bits = "", ...rest] = written.split("/");
+  const version = isIP(address);
+  return (
+    rest.length === 0 &&
+    version !== 0 &&
+    /^\d{1,3}$/.test(bits) &&
+    Number(bits) <= (version === 4 ? 32 : 128)
+  );
+}
+
+/** The configuration when nothing is written. */
+export const defaultConfig: RelayConfig = {
+  dataDir: defaultDataDir(),
+  host: "127.0.0.1",
+  port: 7470,
+  databaseConnections: 4,
+  databaseMigrate: true,
+  registration: "open",
+  name: "pixie relay",
+  trustedProxies: [],
+  addressRequestsPerMinute: 1_200,
+  mailboxUploadsPerMinute: 600,
+  drainMs: 10_000,
+  logLevel: "info",
+};
+
+/** Every setting, in the order in which `config dump` shows them. */
+export const settings: readonly Setting[] = [
+  setting({
+    name: "data_dir",
+    field: "dataDir",
+    parse: folder,
+    example: "/var/lib/pixie/relay",
+    about: "Folder for the embedded database and the relay's lock; created with mode 0700.",
+  }),
+  setting({
+    name: "host",
+    field: "host",
+    parse: host,
+    about: "Address to listen on. Anything but loopback needs `registration` to be written.",
+  }),
+  setting({
+    name: "port",
+    field: "port",
+    parse: integer(0, 65_535),
+    about: "Port; 0 takes a free one.",
+  }),
+  setting({
+    name: "public_url",
+    field: "publicUrl",
+    parse: publicUrl,
+    example: "https://relay.example.org",
+    about:
+      "Where clients reach the relay, as they write it. Changing it invalidates what they signed.",
+  }),
+  setting({
+    name: "database_url",
+    field: "databaseUrl",
+    parse: databaseUrl,
+    example: "postgres://relay_app@db.example.org/pixie",
+    secret: true,
+    env: "DATABASE_URL",
+    about:
+      "External Postgres, 15 or newer; without it the embedded one runs in data_dir. Or database_url_file.",
+  }),
+  setting({
+    name: "database_connections",
+    field: "databaseConnections",
+    parse: integer(2, 64),
+    about: "Connections of the pool.",
+  }),
+  setting({
+    name: "database_migrate",
+    field: "databaseMigrate",
+    parse: flag,
+    about:
+      "Migrate at start. false: an outdated schema is refused; run `pixie relay migrate` with a DDL role.",
+  }),
+  setting({
+    name: "registration",
+    field: "registration",
+    parse: oneOf(["open", "codes"]),
+    about: "Who may open an account: open = anyone who reaches the relay.",
+  }),
+  setting({ name: "name", field: "name", parse: text, about: "Shown to clients." }),
+  setting({
+    name: "contact",
+    field: "contact",
+    parse: text,
+    example: "admin@example.org",
+    about: "How to reach whoever runs it; shown to clients.",
+  }),
+  setting({
+    name: "trusted_proxies",
+    field: "trustedProxies",
+    parse: networks,
+    about: "Networks of reverse proxies whose forwarded client address is believed.",
+  }),
+  setting({
+    name: "address_requests_per_minute",
+    field: "addressRequestsPerMinute",
+    parse: integer(1, 10_000_000),
+    about: "Requests that one client address may make.",
+  }),
+  setting({
+    name: "mailbox_uploads_per_minute",
+    field: "mailboxUploadsPerMinute",
+    parse: integer(1, 10_000_000),
+    about: "Uploads that one account may be sent.",
+  }),
+  setting({
+    name: "drain_ms",
+    field: "drainMs",
+    parse: integer(0, 600_000),
+    about: "How long a stop may take before it is cut short, in milliseconds.",
+  }),
+  setting({
+    name: "log_level",
+    field: "logLevel",
+    parse: oneOf(logLevels),
+    about: `One of ${logLevels.join(", ")}.`,
+  }),
+];
