@@ -78,13 +78,11 @@ function setting<K extends keyof RelayConfig>(row: SettingRow<K>): Setting {
   };
 }
 
-/** Where data lies when nobody says: $XDG_DATA_HOME/pixie/relay. */
+// Root gets a folder that the embedded database's unprivileged user can reach; /root is none.
 function defaultDataDir(): string {
-  return path.join(
-    process.env["XDG_DATA_HOME"] ?? path.join(homedir(), ".local", "share"),
-    "pixie",
-    "relay",
-  );
+  if (process.getuid?.() === 0) return "/var/lib/pixie/relay";
+  const base = process.env["XDG_DATA_HOME"] ?? path.join(homedir(), ".local", "share");
+  return path.join(base, "pixie", "relay");
 }
 
 const text = (written: unknown): Result<string, SettingError> =>

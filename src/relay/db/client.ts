@@ -13,6 +13,7 @@ import postgres from "postgres";
 
 import { err, ok, type Result } from "../../shared/result.ts";
 import type { Logger } from "../log.ts";
+import { embeddedDatabase, embeddedRole } from "./cluster.ts";
 import { causeText, type DatabaseError } from "./database-error.ts";
 import { startEmbedded, type EmbeddedServer } from "./embedded.ts";
 import { checkSchema, migrateDatabase } from "./migrate.ts";
@@ -180,7 +181,12 @@ function connect(
   const common = { ...settings, types, connect_timeout: 10, onnotice: () => {} };
   return "url" in target
     ? postgres(target.url, common)
-    : postgres({ ...common, host: target.socketFolder, user: "pixie", database: "pixie" });
+    : postgres({
+        ...common,
+        host: target.socketFolder,
+        user: embeddedRole,
+        database: embeddedDatabase,
+      });
 }
 
 const safeInteger: postgres.PostgresType<number> = {

@@ -31,3 +31,8 @@ function firstText(cause: Error): string {
     return cause.errors.map((each) => causeText(each)).join("; ");
   return cause.name;
 }
+
+/** Whether a thrown value is a system error with that code (`ENOENT`, `EEXIST` …). */
+export function hasCode(cause: unknown, code: string): boolean {
+  return cause instanceof Error && "code" in cause && cause.code === code;
+}
