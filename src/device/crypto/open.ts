@@ -1,0 +1,302 @@
+/**
+ * Opening: one delivered item in, one verified payload out, or the code of the first check that
+ * fails. The order of the checks is part of the protocol: two devices must name one fault alike.
+ *
+ * Nothing here changes state. Prekeys and senders are looked up through functions of the caller,
+ * which journals the outcome and acknowledges the item either way; no reason ever leaves the device.
+ *
+ * Spec: docs/protocol.md "Opening" (§4; codes in order).
+ */
+import { equalBytes } from "../../shared/bytes.ts";
+import { type Certificate, parseCertificate } from "../../shared/crypto/certificate.ts";
+import {
+  type DeviceEntry,
+  type DeviceList,
+  deviceState,
+  entryOf,
+} from "../../shared/crypto/device-list.ts";
+import { verifyAuthentication, wipe } from "../../shared/crypto/sodium.ts";
+import { err, ok, type Result } from "../../shared/result.ts";
+import { type Item, type ItemError, parseItem } from "../../shared/wire/envelope.ts";
+import {
+  bodyKeys,
+  commitmentBytes,
+  commitmentInput,
+  headerKey,
+  prekeyIdBytes,
+} from "./envelope-keys.ts";
+import {
+  type InnerError,
+  type ListView,
+  type ParsedInner,
+  parseInner,
+  verifyInner,
+} from "./inner.ts";
+import { parseAcceptProof, parsePayload, type Payload, type PayloadError } from "./payload.ts";
+import { aeadOpen, decapsulate, unpad, xwingCiphertextBytes } from "./primitives.ts";
+import { type HeardRelation, payloadTag, type Relation, typeRule } from "./type-rules.ts";
+
+/** A prekey whose private half this device still holds. */
+export interface HeldPrekey {
+  /** X-Wing seed. */
+  readonly seed: Uint8Array;
+  /** The identity key it was signed under: the account that its items are bound to. */
+  readonly aik: Uint8Array;
+}
+
+/** The device that opens. */
+export interface Opener {
+  readonly deviceId: Uint8Array;
+  /** Finds a held prekey by its 8-byte id. */
+  readonly findPrekey: (prekeyId: Uint8Array) => HeldPrekey | undefined;
+}
+
+/** What this device knows about an identity key. */
+export interface KnownSender {
+  readonly relation: Relation;
+  /**
+   * Device lists to judge the sender's device by: the newest, or none when no list is held. After a
+   * fork both histories: then the device must stand in each, whatever its certificate's version.
+   */
+  readonly lists: readonly DeviceList[];
+}
+
+/** What an unknown sender offers as proof of an invite. */
+export interface AcceptClaim {
+  readonly inviteId: Uint8Array;
+  readonly proof: Uint8Array;
+  readonly messageId: Uint8Array;
+  readonly guestAik: Uint8Array;
+  /** The identity key that the guest sealed to. */
+  readonly inviterAik: Uint8Array;
+}
+
+/** Look-ups that opening needs. Both are pure. */
+export interface SenderContext {
+  readonly senderOf: (aik: Uint8Array) => KnownSender;
+  /** Whether the proof is right and belongs to an invite that is open now. */
+  readonly isOpenInvite: (claim: AcceptClaim) => boolean;
+}
+
+/** A payload with everything that was verified about it. */
+export interface OpenedMessage {
+  readonly bucket: number;
+  readonly prekeyId: Uint8Array;
+  /** The identity key of this account that it was sealed to. */
+  readonly recipientAik: Uint8Array;
+  /** This account's device list as the sender knows it. */
+  readonly recipientList: ListView;
+  readonly sender: Certificate;
+  readonly relation: HeardRelation;
+  readonly typeTag: number;
+  /** Zero when sent; unknown bits are ignored. */
+  readonly flags: number;
+  readonly messageId: Uint8Array;
+  /** The sender's claim. Units: ms since 1970 UTC. */
+  readonly sentAtMs: bigint;
+  readonly content: Uint8Array;
+  readonly payload: Payload;
+  /** Whether it is answered with a receipt. */
+  readonly confirmed: boolean;
+  /** The certificate is newer than the list held: accept, and fetch the list in the background. */
+  readonly refreshNeeded: boolean;
+}
+
+/** Codes of the checks, in order. */
+export type OpenFailureCode =
+  | ItemError["type"]
+  | "prekey-unknown"
+  | "header"
+  | "commitment"
+  | "body"
+  | "padding"
+  | InnerError["type"]
+  | "recipient"
+  | "certificate"
+  | "signature"
+  | "blocked"
+  | "aik-renewed"
+  | "device-missing"
+  | "device-key"
+  | "device-revoked"
+  | "type-not-allowed"
+  | PayloadError["type"];
+
+/** The first check that failed. */
+export interface OpenFailure {
+  readonly type: OpenFailureCode;
+  /** The verified sender, for failures after the signature. For this device's journal only. */
+  readonly senderAik?: Uint8Array;
+}
+
+/** Opens one item. Errors: the code of the first check that fails. */
+export function openItem(
+  bytes: Uint8Array,
+  me: Opener,
+  context: SenderContext,
+): Result<OpenedMessage, OpenFailure> {
+  const item = parseItem(bytes);
+  if (!item.ok) return item;
+  const sealed = openSealed(item.value, me);
+  if (!sealed.ok) return sealed;
+  const { inner, certificate, recipientAik, prekeyId } = sealed.value;
+
+  const sender = judgeSender(inner, certificate, recipientAik, context);
+  if (!sender.ok) return err({ ...sender.error, senderAik: certificate.aik });
+  const payload = parsePayload(inner.typeTag, inner.content, certificate.aik);
+  if (!payload.ok) return err({ ...payload.error, senderAik: certificate.aik });
+  return ok({
+    bucket: item.value.bucket,
+    prekeyId,
+    recipientAik,
+    recipientList: inner.recipientList,
+    sender: certificate,
+    ...sender.value,
+    typeTag: inner.typeTag,
+    flags: inner.flags,
+    messageId: inner.messageId,
+    sentAtMs: inner.sentAtMs,
+    content: inner.content,
+    payload: payload.value,
+    confirmed: typeRule(inner.typeTag).confirmed,
+  });
+}
+
+interface Verified {
+  readonly inner: ParsedInner;
+  readonly certificate: Certificate;
+  readonly recipientAik: Uint8Array;
+  readonly prekeyId: Uint8Array;
+}
+
+/** From the prekey to the signature: everything that needs no knowledge about people. */
+function openSealed(item: Item, me: Opener): Result<Verified, OpenFailure> {
+  const prekeyId = item.header.slice(0, prekeyIdBytes);
+  const prekey = me.findPrekey(prekeyId);
+  if (prekey === undefined) return err({ type: "prekey-unknown" });
+  const contentKey = openHeader(item, me.deviceId, prekey);
+  if (!contentKey.ok) return contentKey;
+  const inner = openBody(item, contentKey.value, prekey.aik);
+  if (!inner.ok) return inner;
+
+  // Before any signature is believed: a sender's honest message to somebody else, re-wrapped for me.
+  if (!equalBytes(inner.value.recipientAik, prekey.aik)) return err({ type: "recipient" });
+  const certificate = parseCertificate(inner.value.certificate);
+  if (!certificate.ok) return certificate;
+  const signed = verifyInner(inner.value, contentKey.value, certificate.value.dsk);
+  wipe(contentKey.value);
+  if (!signed) return err({ type: "signature" });
+  return ok({
+    inner: inner.value,
+    certificate: certificate.value,
+    recipientAik: prekey.aik,
+    prekeyId,
+  });
+}
+
+function openHeader(
+  item: Item,
+  deviceId: Uint8Array,
+  prekey: HeldPrekey,
+): Result<Uint8Array, OpenFailure> {
+  const kemEnd = prekeyIdBytes + xwingCiphertextBytes;
+  const kemCiphertext = item.header.subarray(prekeyIdBytes, kemEnd);
+  const shared = decapsulate(kemCiphertext, prekey.seed);
+  if (!shared.ok) return shared;
+  const key = headerKey(shared.value, {
+    bucket: item.bucket,
+    aik: prekey.aik,
+    deviceId,
+    prekeyId: item.header.subarray(0, prekeyIdBytes),
+    kemCiphertext,
+    commitment: item.body.subarray(0, commitmentBytes),
+  });
+  wipe(shared.value);
+  const contentKey = aeadOpen(item.header.subarray(kemEnd), key);
+  return contentKey === undefined ? err({ type: "header" }) : ok(contentKey);
+}
+
+function openBody(
+  item: Item,
+  contentKey: Uint8Array,
+  aik: Uint8Array,
+): Result<ParsedInner, OpenFailure> {
+  const keys = bodyKeys(contentKey, aik, item.bucket);
+  const commitment = item.body.subarray(0, commitmentBytes);
+  const sealed = item.body.subarray(commitmentBytes);
+  // The AEAD commits to no key by itself, so this check comes first and is never skipped.
+  if (!verifyAuthentication(keys.commitmentKey, commitment, commitmentInput(keys, sealed))) {
+    return err({ type: "commitment" });
+  }
+  const padded = aeadOpen(sealed, keys);
+  if (padded === undefined) return err({ type: "body" });
+  const plaintext = unpad(padded);
+  wipe(padded);
+  return plaintext === undefined ? err({ type: "padding" }) : parseInner(plaintext);
+}
+
+interface Judgement {
+  readonly relation: HeardRelation;
+  readonly refreshNeeded: boolean;
+}
+
+function judgeSender(
+  inner: ParsedInner,
+  certificate: Certificate,
+  recipientAik: Uint8Array,
+  context: SenderContext,
+): Result<Judgement, OpenFailure> {
+  const { relation, lists } = context.senderOf(certificate.aik);
+  if (relation === "blocked") return err({ type: "blocked" });
+  if (relation === "renewed") return err({ type: "aik-renewed" });
+  const device = judgeDevice(certificate, lists);
+  if (!device.ok) return device;
+  const allowed =
+    typeRule(inner.typeTag).from.includes(relation) &&
+    isAllowedHere(inner, { certificate, recipientAik, relation, entry: device.value, context });
+  if (!allowed) return err({ type: "type-not-allowed" });
+  const refreshNeeded =
+    relation !== "unknown" && !lists.some((list) => list.version >= certificate.listVersion);
+  return ok({ relation, refreshNeeded });
+}
+
+/** The sender's entry, if a list that is new enough to judge by holds it. */
+function judgeDevice(
+  certificate: Certificate,
+  lists: readonly DeviceList[],
+): Result<DeviceEntry | undefined, OpenFailure> {
+  const forked = lists.length > 1;
+  let entry: DeviceEntry | undefined;
+  for (const list of lists) {
+    if (!forked && list.version < certificate.listVersion) continue;
+    entry = entryOf(list, certificate.deviceId);
+    if (entry === undefined) return err({ type: "device-missing" });
+    if (!equalBytes(entry.dsk, certificate.dsk)) return err({ type: "device-key" });
+    if (entry.state === deviceState.revoked) return err({ type: "device-revoked" });
+  }
+  return ok(entry);
+}
+
+interface Circumstances {
+  readonly certificate: Certificate;
+  readonly recipientAik: Uint8Array;
+  readonly relation: HeardRelation;
+  readonly entry: DeviceEntry | undefined;
+  readonly context: SenderContext;
+}
+
+/** The two rules of the type table that depend on more than the relation. */
+function isAllowedHere(inner: ParsedInner, at: Circumstances): boolean {
+  if (inner.typeTag === payloadTag.ownKeys) return at.entry?.state === deviceState.admin;
+  if (inner.typeTag !== payloadTag.contactAccept || at.relation !== "unknown") return true;
+  const claim = parseAcceptProof(inner.content);
+  return (
+    claim !== undefined &&
+    at.context.isOpenInvite({
+      ...claim,
+      messageId: inner.messageId,
+      guestAik: at.certificate.aik,
+      inviterAik: at.recipientAik,
+    })
+  );
+}
