@@ -9,6 +9,8 @@
  * int8 columns arrive as numbers; one beyond ±(2^53 − 1) throws instead of rounding. `sum()` and
  * other numerics arrive as text: cast them (`::int8`). bytea arrives as Buffer.
  */
+import path from "node:path";
+
 import postgres from "postgres";
 
 import { err, ok, type Result } from "../../shared/result.ts";
@@ -179,14 +181,18 @@ function connect(
 ): postgres.Sql {
   const types: Record<string, postgres.PostgresType> = { bigint: safeInteger };
   const common = { ...settings, types, connect_timeout: 10, onnotice: () => {} };
-  return "url" in target
-    ? postgres(target.url, common)
-    : postgres({
-        ...common,
-        host: target.socketFolder,
-        user: embeddedRole,
-        database: embeddedDatabase,
-      });
+  if ("url" in target) return postgres(target.url, common);
+  // Everything is said: the driver would fill gaps from PGPORT, PGPASSWORD and their kin.
+  return postgres({
+    ...common,
+    path: path.join(target.socketFolder, ".s.PGSQL.5432"),
+    host: "localhost",
+    port: 5432,
+    user: embeddedRole,
+    database: embeddedDatabase,
+    pass: "",
+    ssl: false,
+  });
 }
 
 const safeInteger: postgres.PostgresType<number> = {
