@@ -1,0 +1,206 @@
+/**
+ * The device as everyone outside sees it: CLI, local API, demo, tests. Types only; `runtime.ts`
+ * builds one. Every operation answers with a Result whose error says what was expected and what to
+ * do; nothing here throws for a person's mistake.
+ */
+import type { Clock } from "../shared/clock.ts";
+import type { Result } from "../shared/result.ts";
+import type { Rng } from "../shared/rng.ts";
+import type { Review } from "./skills/review.ts";
+import type { Skill } from "./skills/skill.ts";
+import type { StoreKeySource } from "./store/key-source.ts";
+import type { RelayTransport } from "./transport/port.ts";
+
+/** Delays that hide when a person acts; all 0 in tests. Units: ms. */
+export interface Delays {
+  readonly echoMs: readonly [min: number, max: number];
+  readonly receiptMs: readonly [min: number, max: number];
+}
+
+export type { StoreKeySource } from "./store/key-source.ts";
+
+export interface DeviceOptions {
+  /** Folder of the store (0700). Exactly one of `dataDir` and `inMemory`. */
+  readonly dataDir?: string;
+  readonly inMemory?: boolean;
+  readonly storeKey?: StoreKeySource;
+  readonly clock?: Clock;
+  readonly rng?: Rng;
+  readonly transport?: RelayTransport;
+  readonly delays?: Delays;
+  /** Receives plain lines about what went wrong in the background. Never secrets or texts. */
+  readonly onNotice?: (notice: string) => void;
+}
+
+/** What went wrong, for a person and for a program. `type` is stable; `message` may change. */
+export interface DeviceError {
+  readonly type: string;
+  readonly message: string;
+}
+
+export interface Identity {
+  readonly aik: string;
+  readonly accountName: string;
+  readonly deviceId: string;
+  readonly deviceName: string;
+  readonly admin: boolean;
+  readonly relayOrigin: string;
+  readonly listVersion: number;
+}
+
+export interface DeviceView {
+  readonly deviceId: string;
+  readonly state: "active" | "admin" | "revoked";
+  readonly thisDevice: boolean;
+  readonly addedMs: number;
+  readonly hasPrekey: boolean;
+}
+
+export interface ContactView {
+  readonly aik: string;
+  readonly name: string;
+  readonly relation: "invited" | "contact" | "request" | "blocked";
+  /** Whether a message can be sealed to them now, and if not, why. */
+  readonly reachable: boolean;
+  readonly reason: string | undefined;
+  readonly relayOrigin: string | undefined;
+  readonly devices: number;
+}
+
+/** Delivery of one message that we sent. */
+export interface DeliveryView {
+  readonly state: "queued" | "accepted" | "confirmed" | "expired" | "failed";
+  readonly copies: readonly { readonly deviceId: string; readonly state: string }[];
+  readonly reason: string | undefined;
+}
+
+export interface MessageView {
+  readonly messageId: string;
+  readonly conversation: string;
+  readonly fromMe: boolean;
+  readonly senderAik: string;
+  readonly sentMs: number;
+  readonly clockOff: boolean;
+  readonly kind: "text" | "skill-share" | "opaque";
+  /** The text, or the JSON of a sentinel. Empty for `opaque`. */
+  readonly text: string;
+  readonly card: SkillCard | undefined;
+  readonly delivery: DeliveryView | undefined;
+}
+
+export interface SkillCard {
+  readonly skillId: string;
+  readonly name: string;
+  readonly shortDescription: string;
+  /** "+ 2 linked skills", or empty. */
+  readonly linked: string;
+  /** "You shared a skill" on the sender's side. */
+  readonly inert: boolean;
+}
+
+export interface SentMessage {
+  readonly messageId: string;
+}
+
+/** A link in progress on the new device: show `code`, then type the digits that the admin shows. */
+export interface LinkOffer {
+  readonly code: string;
+  /** Waits for the admin device to admit the code; resolves when digits are wanted. */
+  readonly admitted: Promise<Result<undefined, DeviceError>>;
+  readonly enterDigits: (digits: string) => Promise<Result<Identity, DeviceError>>;
+  readonly cancel: () => Promise<void>;
+}
+
+/** A link in progress on the admin device: show `digits`; `completed` settles when the other typed them. */
+export interface LinkGrant {
+  readonly digits: string;
+  readonly newDeviceName: string;
+  readonly completed: Promise<Result<DeviceView, DeviceError>>;
+  readonly cancel: () => Promise<void>;
+}
+
+/** Something that changed; ids only, never contents. */
+export type DeviceEvent =
+  | { readonly type: "connection"; readonly state: string; readonly reason: string | undefined }
+  | { readonly type: "drained" }
+  | { readonly type: "message"; readonly conversation: string; readonly messageId: string }
+  | { readonly type: "delivery"; readonly messageId: string; readonly recipientAik: string }
+  | { readonly type: "contact"; readonly aik: string }
+  | { readonly type: "devices" }
+  | { readonly type: "skills" }
+  | { readonly type: "set-aside"; readonly reason: string };
+
+export interface Device extends AsyncDisposable {
+  /** `undefined` until registered or linked. */
+  readonly identity: () => Identity | undefined;
+  /** Creates an account with this device as its admin. Returns the recovery code, to be shown once. */
+  readonly register: (options: {
+    readonly relayUrl: string;
+    readonly accountName: string;
+    readonly deviceName: string;
+    readonly registrationCode?: string;
+  }) => Promise<
+    Result<{ readonly identity: Identity; readonly recoveryCode: string }, DeviceError>
+  >;
+  readonly offerLink: (options: {
+    readonly relayUrl: string;
+    readonly deviceName: string;
+  }) => Promise<Result<LinkOffer, DeviceError>>;
+  readonly grantLink: (code: string) => Promise<Result<LinkGrant, DeviceError>>;
+
+  /** Connects the mailbox and starts the pump. Idempotent. */
+  readonly start: () => Result<undefined, DeviceError>;
+  /** Resolves once the mailbox is drained and nothing is due in the outbox, or at the bound. */
+  readonly settle: (boundMs: number) => Promise<"settled" | "bound">;
+  readonly status: () => {
+    readonly connection: string;
+    readonly outboxOpen: number;
+    readonly setAside: number;
+    readonly relayOffsetMs: number;
+  };
+
+  readonly devices: () => readonly DeviceView[];
+  readonly contacts: () => readonly ContactView[];
+  readonly invite: (options?: {
+    readonly multipleUse?: boolean;
+    readonly lifetimeMs?: number;
+  }) => Promise<Result<{ readonly link: string; readonly expiresMs: number }, DeviceError>>;
+  readonly acceptInvite: (link: string) => Promise<Result<ContactView, DeviceError>>;
+
+  readonly send: (contact: string, text: string) => Result<SentMessage, DeviceError>;
+  /** Messages of one conversation (contact name or identity key), or of all, oldest first. */
+  readonly messages: (contact?: string) => Result<readonly MessageView[], DeviceError>;
+  readonly delivery: (messageId: string) => DeliveryView | undefined;
+
+  readonly skills: DeviceSkills;
+
+  readonly onEvent: (listener: (event: DeviceEvent) => void) => () => void;
+  readonly close: () => Promise<void>;
+}
+
+/** Skills of this device, and sharing them. Shapes of reviews and outcomes are those of `skills/`. */
+export interface DeviceSkills {
+  readonly list: () => readonly Skill[];
+  readonly save: (edit: {
+    /** Handle of the skill that is edited; absent for a new one. */
+    readonly id?: string;
+    readonly handle: string;
+    readonly name?: string;
+    readonly shortDescription: string;
+    readonly detailedBody: string;
+  }) => Result<{ readonly id: string; readonly notes: readonly string[] }, DeviceError>;
+  readonly setFlags: (
+    id: string,
+    flags: { readonly enabled?: boolean; readonly advertised?: boolean },
+  ) => Result<undefined, DeviceError>;
+  /** The planner's menu: one line per enabled and advertised skill, then the advertised tools. */
+  readonly menu: () => readonly string[];
+  /** Names of the tools that following this skill would bind, in first-appearance order. */
+  readonly toolsFor: (id: string) => readonly string[];
+  readonly share: (id: string, contact: string) => Result<SentMessage, DeviceError>;
+  readonly review: (messageId: string) => Result<Review, DeviceError>;
+  readonly accept: (
+    messageId: string,
+    acceptHash: string,
+  ) => Result<{ readonly lines: readonly string[] }, DeviceError>;
+}
