@@ -1,0 +1,96 @@
+/**
+ * Rows of conversations, and the ids of everything that was ever journalled. An id outlives its
+ * message, so that a late copy of a deleted message lands nowhere.
+ */
+import { and, asc, count, eq, lt } from "drizzle-orm";
+import { messageIdLifeMs } from "../../shared/limits.ts";
+import { message, seenMessage } from "./schema.ts";
+import type { ReadTx, WriteTx } from "./sqlite.ts";
+
+export type MessageRow = typeof message.$inferSelect;
+export type NewMessage = Omit<MessageRow, "row" | "readMs">;
+
+/**
+ * Notes that a message of that sender is journalled. Returns whether it is new: the id belongs to
+ * the authenticated sender, so two senders may use one id.
+ */
+export function markSeen(
+  tx: WriteTx,
+  senderAik: string,
+  messageId: string,
+  nowMs: number,
+): boolean {
+  const inserted = tx
+    .insert(seenMessage)
+    .values({ senderAik, messageId, seenMs: nowMs })
+    .onConflictDoNothing()
+    .run();
+  return inserted.changes === 1;
+}
+
+/** Whether a message of that sender is journalled. */
+export function hasSeen(tx: ReadTx, senderAik: string, messageId: string): boolean {
+  return (
+    tx
+      .select({ seenMs: seenMessage.seenMs })
+      .from(seenMessage)
+      .where(and(eq(seenMessage.senderAik, senderAik), eq(seenMessage.messageId, messageId)))
+      .get() !== undefined
+  );
+}
+
+/** Adds a row to a conversation. Returns false when that sender's message is there already. */
+export function addMessage(tx: WriteTx, row: NewMessage): boolean {
+  return tx.insert(message).values(row).onConflictDoNothing().run().changes === 1;
+}
+
+/** Rows of one conversation in order of arrival. */
+export function conversationRows(tx: ReadTx, conversation: string): readonly MessageRow[] {
+  return tx
+    .select()
+    .from(message)
+    .where(eq(message.conversation, conversation))
+    .orderBy(asc(message.row))
+    .all();
+}
+
+/** Rows of all conversations in order of arrival. */
+export function allMessageRows(tx: ReadTx): readonly MessageRow[] {
+  return tx.select().from(message).orderBy(asc(message.row)).all();
+}
+
+/** Rows with that message id: several when two senders chose one id. */
+export function messageRows(tx: ReadTx, messageId: string): readonly MessageRow[] {
+  return tx
+    .select()
+    .from(message)
+    .where(eq(message.messageId, messageId))
+    .orderBy(asc(message.row))
+    .all();
+}
+
+/** Rows of a conversation, counted. */
+export function countMessages(tx: ReadTx, conversation: string): number {
+  return (
+    tx.select({ total: count() }).from(message).where(eq(message.conversation, conversation)).get()
+      ?.total ?? 0
+  );
+}
+
+/**
+ * Forgets ids that outlived their time: `messageIdLifeMs` after they were journalled, when no row
+ * shows the message any more.
+ */
+export function forgetOldIds(tx: WriteTx, nowMs: number): void {
+  const old = tx
+    .select()
+    .from(seenMessage)
+    .where(lt(seenMessage.seenMs, nowMs - messageIdLifeMs))
+    .all();
+  for (const { senderAik, messageId } of old) {
+    if (messageRows(tx, messageId).some((row) => row.senderAik === senderAik)) continue;
+    tx.delete(seenMessage)
+      .where(and(eq(seenMessage.senderAik, senderAik), eq(seenMessage.messageId, messageId)))
+      .run();
+  }
+}
