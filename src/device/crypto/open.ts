@@ -9,12 +9,6 @@
  */
 import { equalBytes } from "../../shared/bytes.ts";
 import { type Certificate, parseCertificate } from "../../shared/crypto/certificate.ts";
-import {
-  type DeviceEntry,
-  type DeviceList,
-  deviceState,
-  entryOf,
-} from "../../shared/crypto/device-list.ts";
 import { verifyAuthentication, wipe } from "../../shared/crypto/sodium.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
 import { type Item, type ItemError, parseItem } from "../../shared/wire/envelope.ts";
@@ -32,9 +26,10 @@ import {
   parseInner,
   verifyInner,
 } from "./inner.ts";
-import { parseAcceptProof, parsePayload, type Payload, type PayloadError } from "./payload.ts";
+import { judgeSender, type SenderContext, type SenderFailureCode } from "./judge-sender.ts";
+import { parsePayload, type Payload, type PayloadError } from "./payload.ts";
 import { aeadOpen, decapsulate, unpad, xwingCiphertextBytes } from "./primitives.ts";
-import { type HeardRelation, payloadTag, type Relation, typeRule } from "./type-rules.ts";
+import { type HeardRelation, typeRule } from "./type-rules.ts";
 
 /** A prekey whose private half this device still holds. */
 export interface HeldPrekey {
@@ -49,33 +44,6 @@ export interface Opener {
   readonly deviceId: Uint8Array;
   /** Finds a held prekey by its 8-byte id. */
   readonly findPrekey: (prekeyId: Uint8Array) => HeldPrekey | undefined;
-}
-
-/** What this device knows about an identity key. */
-export interface KnownSender {
-  readonly relation: Relation;
-  /**
-   * Device lists to judge the sender's device by: the newest, or none when no list is held. After a
-   * fork both histories: then the device must stand in each, whatever its certificate's version.
-   */
-  readonly lists: readonly DeviceList[];
-}
-
-/** What an unknown sender offers as proof of an invite. */
-export interface AcceptClaim {
-  readonly inviteId: Uint8Array;
-  readonly proof: Uint8Array;
-  readonly messageId: Uint8Array;
-  readonly guestAik: Uint8Array;
-  /** The identity key that the guest sealed to. */
-  readonly inviterAik: Uint8Array;
-}
-
-/** Look-ups that opening needs. Both are pure. */
-export interface SenderContext {
-  readonly senderOf: (aik: Uint8Array) => KnownSender;
-  /** Whether the proof is right and belongs to an invite that is open now. */
-  readonly isOpenInvite: (claim: AcceptClaim) => boolean;
 }
 
 /** A payload with everything that was verified about it. */
@@ -114,12 +82,7 @@ export type OpenFailureCode =
   | "recipient"
   | "certificate"
   | "signature"
-  | "blocked"
-  | "aik-renewed"
-  | "device-missing"
-  | "device-key"
-  | "device-revoked"
-  | "type-not-allowed"
+  | SenderFailureCode
   | PayloadError["type"];
 
 /** The first check that failed. */
@@ -141,7 +104,7 @@ export function openItem(
   if (!sealed.ok) return sealed;
   const { inner, certificate, recipientAik, prekeyId } = sealed.value;
 
-  const sender = judgeSender(inner, certificate, recipientAik, context);
+  const sender = judgeSender({ ...inner, certificate, recipientAik }, context);
   if (!sender.ok) return err({ ...sender.error, senderAik: certificate.aik });
   const payload = parsePayload(inner.typeTag, inner.content, certificate.aik);
   if (!payload.ok) return err({ ...payload.error, senderAik: certificate.aik });
@@ -233,70 +196,4 @@ function openBody(
   const plaintext = unpad(padded);
   wipe(padded);
   return plaintext === undefined ? err({ type: "padding" }) : parseInner(plaintext);
-}
-
-interface Judgement {
-  readonly relation: HeardRelation;
-  readonly refreshNeeded: boolean;
-}
-
-function judgeSender(
-  inner: ParsedInner,
-  certificate: Certificate,
-  recipientAik: Uint8Array,
-  context: SenderContext,
-): Result<Judgement, OpenFailure> {
-  const { relation, lists } = context.senderOf(certificate.aik);
-  if (relation === "blocked") return err({ type: "blocked" });
-  if (relation === "renewed") return err({ type: "aik-renewed" });
-  const device = judgeDevice(certificate, lists);
-  if (!device.ok) return device;
-  const allowed =
-    typeRule(inner.typeTag).from.includes(relation) &&
-    isAllowedHere(inner, { certificate, recipientAik, relation, entry: device.value, context });
-  if (!allowed) return err({ type: "type-not-allowed" });
-  const refreshNeeded =
-    relation !== "unknown" && !lists.some((list) => list.version >= certificate.listVersion);
-  return ok({ relation, refreshNeeded });
-}
-
-/** The sender's entry, if a list that is new enough to judge by holds it. */
-function judgeDevice(
-  certificate: Certificate,
-  lists: readonly DeviceList[],
-): Result<DeviceEntry | undefined, OpenFailure> {
-  const forked = lists.length > 1;
-  let entry: DeviceEntry | undefined;
-  for (const list of lists) {
-    if (!forked && list.version < certificate.listVersion) continue;
-    entry = entryOf(list, certificate.deviceId);
-    if (entry === undefined) return err({ type: "device-missing" });
-    if (!equalBytes(entry.dsk, certificate.dsk)) return err({ type: "device-key" });
-    if (entry.state === deviceState.revoked) return err({ type: "device-revoked" });
-  }
-  return ok(entry);
-}
-
-interface Circumstances {
-  readonly certificate: Certificate;
-  readonly recipientAik: Uint8Array;
-  readonly relation: HeardRelation;
-  readonly entry: DeviceEntry | undefined;
-  readonly context: SenderContext;
-}
-
-/** The two rules of the type table that depend on more than the relation. */
-function isAllowedHere(inner: ParsedInner, at: Circumstances): boolean {
-  if (inner.typeTag === payloadTag.ownKeys) return at.entry?.state === deviceState.admin;
-  if (inner.typeTag !== payloadTag.contactAccept || at.relation !== "unknown") return true;
-  const claim = parseAcceptProof(inner.content);
-  return (
-    claim !== undefined &&
-    at.context.isOpenInvite({
-      ...claim,
-      messageId: inner.messageId,
-      guestAik: at.certificate.aik,
-      inviterAik: at.recipientAik,
-    })
-  );
 }
