@@ -61,10 +61,15 @@ export function checkWalls(root: string): Finding[] {
 function roomOf(file: string): Room | undefined {
   let best: Room | undefined;
   for (const room of rooms) {
-    if (!file.startsWith(room.path)) continue;
+    if (!fits(room.path, file)) continue;
     if (best === undefined || room.path.length > best.path.length) best = room;
   }
   return best;
+}
+
+function fits(path: string, file: string): boolean {
+  if (path.endsWith("*")) return posix.dirname(file) === path.slice(0, -2);
+  return file.startsWith(path);
 }
 
 function judge(from: Room, target: Target): string | undefined {

@@ -7,7 +7,7 @@
  * It does not look at files: `check.ts` does. Spec: CONTRIBUTING.md, "Walls".
  */
 
-/** One room of src. Prefixes end with "/" for a folder or name one file. */
+/** One room of src. A path ending with "/" is a folder and all below it, "*" a folder's own files. */
 export interface Room {
   readonly path: string;
   /** Why the walls stand, said to whoever runs into one. */
@@ -39,6 +39,7 @@ const deviceRooms = [
   "src/device/transport/",
   "src/device/store/",
   "src/device/skills/",
+  "src/device/library/",
   "src/device/homebase/",
   "src/device/agent/",
   "src/device/model/",
@@ -119,7 +120,7 @@ export const rooms: readonly Room[] = [
     packages: ["node:*", "postgres"],
   },
   {
-    path: "src/relay/",
+    path: "src/relay/*",
     why: "the relay's composition imports its own rooms; it never imports what can open an envelope",
     imports: relayRooms,
     packages: ["node:*", "commander", "fastify", "@fastify/*", "pino", "postgres"],
@@ -160,6 +161,18 @@ export const rooms: readonly Room[] = [
     why: "store is below everything",
     imports: deviceGround,
     packages: ["node:*", "better-sqlite3", "drizzle-orm", "@napi-rs/keyring"],
+  },
+  {
+    path: "src/device/library/",
+    why: "the library joins skills and store; what it sends is passed in",
+    imports: [
+      ...deviceGround,
+      "src/device/device.ts",
+      "src/device/sentinel.ts",
+      "src/device/skills/",
+      "src/device/store/",
+    ],
+    packages: ["typebox"],
   },
   {
     path: "src/device/transport/",
@@ -265,7 +278,7 @@ export const rooms: readonly Room[] = [
     packages: [],
   },
   {
-    path: "src/device/",
+    path: "src/device/*",
     why: "the device's composition imports its own rooms, never the relay",
     imports: [...deviceCore, "src/device/dispatch.ts", "src/device/api/"],
     packages: ["node:*", "commander", "pino"],

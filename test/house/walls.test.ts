@@ -32,6 +32,7 @@ const walls: readonly (readonly [from: string, refused: readonly string[]])[] = 
   ["src/device/transport/", ["src/device/crypto/", "src/device/store/", "src/relay/http/"]],
   ["src/device/identity/", ["src/device/messaging/", "src/device/transport/"]],
   ["src/device/messaging/", ["src/device/skills/", "src/device/agent/", "src/device/dispatch.ts"]],
+  ["src/device/library/", ["src/device/messaging/", "src/device/crypto/", "src/device/api/"]],
   ["src/device/agent/", ["src/device/messaging/", "src/device/store/", "src/device/crypto/"]],
   ["src/device/tools/", ["src/device/agent/", "src/device/messaging/", "src/device/identity/"]],
   ["src/device/model/", ["src/device/agent/", "src/device/crypto/", "src/device/skills/"]],
@@ -120,8 +121,10 @@ describe("the import walls", () => {
 
   it("catch a file that fits no room", () => {
     using tree = plantTree({ withSource: false });
-    tree.write("src/elsewhere/planted.js", ["export const a = 1;"]);
-    expect(tree.walls().output).toContain("src/elsewhere/planted.js:1: no room fits");
+    const files = ["src/new-program.ts", "src/elsewhere/planted.js", "src/device/new-room/a.ts"];
+    for (const file of files) tree.write(file, ["export const a = 1;"]);
+    const { output } = tree.walls();
+    expect(files.filter((file) => output.includes(`${file}:1: no room fits`))).toEqual(files);
   });
 
   it("catch a cycle, type-only imports included", () => {
