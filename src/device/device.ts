@@ -6,6 +6,7 @@
 import type { Clock } from "../shared/clock.ts";
 import type { Result } from "../shared/result.ts";
 import type { Rng } from "../shared/rng.ts";
+import type { Choices } from "./skills/landing.ts";
 import type { Review } from "./skills/review.ts";
 import type { Skill } from "./skills/skill.ts";
 import type { StoreKeySource } from "./store/key-source.ts";
@@ -178,29 +179,45 @@ export interface Device extends AsyncDisposable {
   readonly close: () => Promise<void>;
 }
 
-/** Skills of this device, and sharing them. Shapes of reviews and outcomes are those of `skills/`. */
+/** What an editor hands over: `id` names the edited skill and is absent for a new one. */
+export interface SkillEdit {
+  readonly id?: string;
+  readonly handle: string;
+  /** Absent: derived from the handle, or kept. */
+  readonly name?: string;
+  readonly shortDescription: string;
+  readonly detailedBody: string;
+}
+
+/** A save that went through, and what its owner should know about it. */
+export interface SkillSaved {
+  readonly id: string;
+  readonly notes: readonly string[];
+}
+
+/** Skills of this device, and sharing them. Shapes of reviews and choices are those of `skills/`. */
 export interface DeviceSkills {
   readonly list: () => readonly Skill[];
-  readonly save: (edit: {
-    /** Handle of the skill that is edited; absent for a new one. */
-    readonly id?: string;
-    readonly handle: string;
-    readonly name?: string;
-    readonly shortDescription: string;
-    readonly detailedBody: string;
-  }) => Result<{ readonly id: string; readonly notes: readonly string[] }, DeviceError>;
+  readonly save: (edit: SkillEdit) => Result<SkillSaved, DeviceError>;
+  /** Changes only the handle; every mention follows. */
+  readonly rename: (id: string, handle: string) => Result<SkillSaved, DeviceError>;
   readonly setFlags: (
     id: string,
     flags: { readonly enabled?: boolean; readonly advertised?: boolean },
   ) => Result<undefined, DeviceError>;
-  /** The planner's menu: one line per enabled and advertised skill, then the advertised tools. */
-  readonly menu: () => readonly string[];
-  /** Names of the tools that following this skill would bind, in first-appearance order. */
-  readonly toolsFor: (id: string) => readonly string[];
+  /** Deletes for good. Unconfirmed, it answers `needs-confirmation` with what would dangle. */
+  readonly remove: (
+    id: string,
+    options: { readonly confirmed: boolean },
+  ) => Result<{ readonly notes: readonly string[] }, DeviceError>;
+  /** Sends the skill with all that it mentions. `contact`: a name or an identity key. */
   readonly share: (id: string, contact: string) => Result<SentMessage, DeviceError>;
-  readonly review: (messageId: string) => Result<Review, DeviceError>;
+  /** Shows what an import would do. Stores nothing. */
+  readonly review: (messageId: string, choices?: Choices) => Result<Review, DeviceError>;
+  /** Imports what was reviewed with the same choices. `review-outdated` when anything changed since. */
   readonly accept: (
     messageId: string,
     acceptHash: string,
+    choices?: Choices,
   ) => Result<{ readonly lines: readonly string[] }, DeviceError>;
 }
