@@ -133,6 +133,13 @@ CREATE TABLE `receipt_due` (
 	PRIMARY KEY(`recipientAik`, `messageId`)
 );
 --> statement-breakpoint
+CREATE TABLE `rival_list` (
+	`aik` text NOT NULL,
+	`hash` text NOT NULL,
+	`record` blob NOT NULL,
+	PRIMARY KEY(`aik`, `hash`)
+);
+--> statement-breakpoint
 CREATE TABLE `sealed_upload` (
 	`slot` text PRIMARY KEY NOT NULL,
 	`messageId` text NOT NULL,

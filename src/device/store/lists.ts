@@ -3,10 +3,11 @@
  * when both were last fetched. Records are kept as they came; identity verifies before it stores.
  */
 import { and, asc, desc, eq, gt } from "drizzle-orm";
-import { bundleFetch, deviceList, peerPrekey } from "./schema.ts";
+import { bundleFetch, deviceList, peerPrekey, rivalList } from "./schema.ts";
 import type { ReadTx, WriteTx } from "./sqlite.ts";
 
 export type DeviceListRow = typeof deviceList.$inferSelect;
+export type RivalListRow = typeof rivalList.$inferSelect;
 export type PeerPrekeyRow = typeof peerPrekey.$inferSelect;
 
 /** Keeps one version of an account's list. A version that is there already stays as it is. */
@@ -42,6 +43,24 @@ export function deviceListsAbove(tx: ReadTx, aik: string, since: number): readon
     .where(and(eq(deviceList.aik, aik), gt(deviceList.version, since)))
     .orderBy(asc(deviceList.version))
     .all();
+}
+
+/** Keeps a list that contradicts the chain. One that is there already stays as it is. */
+export function addRivalList(tx: WriteTx, row: RivalListRow): void {
+  tx.insert(rivalList).values(row).onConflictDoNothing().run();
+}
+
+/** Lists that contradict the chain of an account. */
+export function rivalLists(tx: ReadTx, aik: string): readonly RivalListRow[] {
+  return tx.select().from(rivalList).where(eq(rivalList.aik, aik)).all();
+}
+
+/** Forgets everything known about an account's devices: a new invite in person starts it anew. */
+export function forgetLists(tx: WriteTx, aik: string): void {
+  tx.delete(deviceList).where(eq(deviceList.aik, aik)).run();
+  tx.delete(rivalList).where(eq(rivalList.aik, aik)).run();
+  tx.delete(peerPrekey).where(eq(peerPrekey.aik, aik)).run();
+  tx.delete(bundleFetch).where(eq(bundleFetch.aik, aik)).run();
 }
 
 /** Keeps the newest prekey of a device, replacing the one before. */

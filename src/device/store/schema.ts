@@ -75,6 +75,20 @@ export const deviceList = sqliteTable(
   (table) => [primaryKey({ columns: [table.aik, table.version] })],
 );
 
+/**
+ * Lists that contradict the chain above (fork, broken chain): one identity key signed two histories.
+ * Kept as evidence, and because both then judge which devices are still heard.
+ */
+export const rivalList = sqliteTable(
+  "rival_list",
+  {
+    aik: text().notNull(),
+    hash: text().notNull(),
+    record: bytes().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.aik, table.hash] })],
+);
+
 /** The newest prekey of every device of contacts and of our own account. */
 export const peerPrekey = sqliteTable(
   "peer_prekey",
