@@ -6,7 +6,7 @@
  * and exit codes are `../walls.ts`. The linter has no-restricted-imports, but that sees neither
  * dynamic import, require, nor the package's own name, which is why this exists.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join, posix } from "node:path";
 
 import { API } from "typescript/unstable/sync";
@@ -21,11 +21,6 @@ export interface Finding {
   readonly text: string;
 }
 
-interface Tree {
-  readonly packageName: string;
-  readonly files: ReadonlySet<string>;
-}
-
 /** Where one specifier leads: a file of src, a package, or nowhere we allow. */
 type Target =
   | { readonly type: "file"; readonly path: string }
@@ -35,18 +30,18 @@ type Target =
 
 /** Checks the tree under root. Throws when there is nothing to check: an empty pass proves nothing. */
 export function checkWalls(root: string): Finding[] {
-  const tree: Tree = { packageName: packageName(root), files: new Set(sourceFiles(root)) };
-  if (tree.files.size === 0) throw new Error("expected source files under src, got none");
+  const files: ReadonlySet<string> = new Set(sourceFiles(root));
+  if (files.size === 0) throw new Error("expected source files under src, got none");
   const findings: Finding[] = [];
   const edges = new Map<string, string[]>();
-  for (const [file, specifiers] of readTree(root, tree.files)) {
+  for (const [file, specifiers] of readTree(root, files)) {
     const room = roomOf(file);
     if (room === undefined) {
       findings.push({ file, line: 1, text: "no room fits: add one to scripts/walls/rooms.ts" });
       continue;
     }
     for (const specifier of specifiers) {
-      const target = resolve(file, specifier, tree);
+      const target = resolve(file, specifier, files);
       if (target.type === "file") edges.set(file, [...(edges.get(file) ?? []), target.path]);
       const text = judge(room, target);
       if (text === undefined) continue;
@@ -92,13 +87,13 @@ function packageFits(pattern: string, name: string): boolean {
   return pattern === name;
 }
 
-function resolve(file: string, specifier: Specifier, tree: Tree): Target {
+function resolve(file: string, specifier: Specifier, files: ReadonlySet<string>): Target {
   const { text, open, form } = specifier;
   if (text === undefined) return refused("expected a literal specifier, got an expression");
   if (/^\.\.?(\/|$)/.test(text)) {
     if (open) return refused("expected a literal path, got a template");
     const path = posix.normalize(posix.join(posix.dirname(file), text));
-    if (tree.files.has(path)) return { type: "file", path };
+    if (files.has(path)) return { type: "file", path };
     // new URL also names data files, such as the migrations: only code is this check's business.
     if (form === "new URL") return { type: "outside" };
     return refused(`expected a source file of src, got ${path}`);
@@ -109,8 +104,6 @@ function resolve(file: string, specifier: Specifier, tree: Tree): Target {
     // A template is as good as a literal once its head holds the scope: "@scope/…".
     if (!/^@[^/]+\/$/.test(text)) return refused("expected a literal specifier, got a template");
   }
-  if (name === tree.packageName)
-    return refused("expected a relative path, got the package's own name");
   return { type: "package", name };
 }
 
@@ -118,19 +111,14 @@ function refused(reason: string): Target {
   return { type: "refused", reason };
 }
 
-/** "@scope/name", "name" or "node:name" of a bare specifier; undefined for paths, URLs, "#…". */
+/**
+ * "@scope/name", "name" or "node:name" of a bare specifier; undefined for paths, URLs, "#…". The
+ * package's own name is one like any other, and no room was given it.
+ */
 function packageOf(text: string): string | undefined {
   if (text.startsWith("node:")) return text.split("/")[0];
   const found = /^(@[^/:#]+\/[^/:]*|[^@./#:][^/:]*)(\/[^:]*)?$/.exec(text);
   return found?.[1];
-}
-
-function packageName(root: string): string {
-  const manifest: unknown = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  if (typeof manifest === "object" && manifest !== null && "name" in manifest) {
-    return String(manifest.name);
-  }
-  throw new Error("expected a name in package.json");
 }
 
 function sourceFiles(root: string): string[] {
