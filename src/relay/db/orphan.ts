@@ -16,7 +16,7 @@ import { causeText, type DatabaseError } from "./database-error.ts";
 import { processCommand, processesIn, processStart } from "./process-identity.ts";
 
 /** Sessions of the killed relay end when their statements do; after this they are somebody's. */
-const sessionsEndMs = 10_000;
+const sessionsEndMs = 3_000;
 /** A fast stop rolls back and writes a checkpoint. */
 const stopMs = 30_000;
 const pollMs = 50;

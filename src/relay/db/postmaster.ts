@@ -71,23 +71,25 @@ export async function startPostmaster(
   const first = await startWithin(options);
   if (!first.ok) return first;
   let child = first.value;
-  let stopping = false;
+  const stopping = new AbortController();
   let restarting: Promise<void> = Promise.resolve();
 
   const watch = (): void => {
     child.once("exit", (code, signal) => {
-      if (stopping) return;
+      if (stopping.signal.aborted) return;
       options.log.error({ code, signal }, "the database server ended; starting it again");
       restarting = restart();
     });
   };
   const restart = async (): Promise<void> => {
-    const next = await startWithin(options);
-    if (next.ok) {
-      child = next.value;
-      watch();
-    } else {
-      // Readiness fails from here on, and every statement with it; a supervisor above restarts us.
+    while (!stopping.signal.aborted) {
+      const next = await startWithin(options);
+      if (next.ok) {
+        child = next.value;
+        watch();
+        return;
+      }
+      // Statements and readiness fail meanwhile; giving up would only turn that into a crash.
       options.log.fatal({ reason: next.error.message }, "the database server does not start again");
     }
   };
@@ -98,7 +100,7 @@ export async function startPostmaster(
   return ok({
     pid: () => child.pid,
     stop: async () => {
-      stopping = true;
+      stopping.abort();
       process.off("exit", stopAtExit);
       await restarting;
       await stopChild(child);
