@@ -11,7 +11,7 @@ export interface SlowMention {
 
 const upper = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const lower = "abcdefghijklmnopqrstuvwxyz";
-const alphanumeric = new Set([...upper, ...lower, ..."0123456789"]);
+const alphanumeric = new Set(Array.from(`${upper}${lower}0123456789`));
 
 /** Mentions of a text, repeated ones included. */
 export function slowMentions(text: string): readonly SlowMention[] {

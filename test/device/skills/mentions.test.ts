@@ -121,20 +121,21 @@ describe("mentions", () => {
   });
 
   it("equals the slow reading for every code point before and after", () => {
+    const different: string[] = [];
     for (let point = 0; point < 0x30000; point++) {
-      if (point === 0x40) continue;
       const character = String.fromCodePoint(point);
-      const text = `${character}@a ${"@b"}${character}`;
-      const slugs = mentionSpans(text).map((mention) => mention.start);
+      const text = `${character}@a @b${character}`;
+      const starts = mentionSpans(text).map((mention) => mention.start);
       const slow = slowMentions(text).map((mention) => mention.start);
-      if (slugs.join() !== slow.join()) expect(slugs, `U+${point.toString(16)}`).toEqual(slow);
+      if (starts.join() !== slow.join()) different.push(point.toString(16));
     }
+    expect(different).toEqual([]);
   });
 });
 
-describe("near misses", () => {
-  const isHolder = (slug: string): boolean => ["find-file", "grep-memory"].includes(slug);
+const isHolder = (slug: string): boolean => ["find-file", "grep-memory"].includes(slug);
 
+describe("near misses", () => {
   it("lists what names a holder and does not count, with the reason", () => {
     const [miss, ...others] = nearMisses("@find-file/@grep-memory", isHolder);
     expect(others).toEqual([]);
@@ -176,7 +177,15 @@ describe("near misses", () => {
 });
 
 describe("rewriting", () => {
-  const slugArbitrary = fc.constantFrom("a", "b-c", "plan", "plan-trip", "x", "calendar", "zz");
+  const slugArbitrary: fc.Arbitrary<string> = fc.constantFrom(
+    "a",
+    "b-c",
+    "plan",
+    "plan-trip",
+    "x",
+    "calendar",
+    "zz",
+  );
   const mapArbitrary = fc
     .uniqueArray(slugArbitrary, { maxLength: 5 })
     .chain((from) =>
