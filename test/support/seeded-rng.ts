@@ -16,14 +16,16 @@ export function seededRng(seed: string): Rng {
   let offset = 0;
   return (length) => {
     const drawn = new Uint8Array(length);
-    for (let i = 0; i < length; i++) {
+    for (let filled = 0; filled < length;) {
       if (offset === block.length) {
         block = Uint8Array.from(blake2b(64, label16("pixie rng"), utf8(seed), u64(nextBlock)));
         nextBlock += 1n;
         offset = 0;
       }
-      drawn[i] = block[offset] ?? 0;
-      offset += 1;
+      const part = block.subarray(offset, offset + length - filled);
+      drawn.set(part, filled);
+      filled += part.length;
+      offset += part.length;
     }
     return drawn;
   };
