@@ -5,7 +5,8 @@
 import fc from "fast-check";
 import type { Bundle } from "../../../src/device/skills/bundle.ts";
 import { noChoices } from "../../../src/device/skills/landing.ts";
-import type { MergeInput } from "../../../src/device/skills/merge.ts";
+import { merge, type Merged, type MergeInput } from "../../../src/device/skills/merge.ts";
+import { outcomeLines } from "../../../src/device/skills/outcome.ts";
 import { noOrigins } from "../../../src/device/skills/origins.ts";
 import type { Skill, SkillItem } from "../../../src/device/skills/skill.ts";
 import { deriveName } from "../../../src/device/skills/slug.ts";
@@ -54,6 +55,28 @@ export function mergeInput(
     ...more,
   };
 }
+
+/** Merges into a list of skills without provenance, unless `more` brings some. */
+export function into(
+  skills: readonly Skill[],
+  incoming: Bundle,
+  more: Partial<MergeInput> = {},
+): Merged {
+  return merge(mergeInput(skills, incoming, more));
+}
+
+/** Merges into what another merge left behind. */
+export function again(before: Merged, incoming: Bundle, more: Partial<MergeInput> = {}): Merged {
+  return into(before.skills, incoming, { origins: before.origins, ...more });
+}
+
+/** Slugs after a merge, in stored order. */
+export const ids = (merged: Merged): readonly string[] => merged.skills.map((row) => row.id);
+/** The body of one skill after a merge. */
+export const bodyOf = (merged: Merged, id: string): string | undefined =>
+  merged.skills.find((row) => row.id === id)?.detailedBody;
+/** What a merge says about itself. */
+export const lines = (merged: Merged): readonly string[] => outcomeLines(merged.outcome);
 
 /** Text that is rich in everything the mention rules look at. */
 export const proseArbitrary = fc
