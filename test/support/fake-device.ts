@@ -1,0 +1,107 @@
+/**
+ * A device without store, keys or network, for tests of what stands in front of one: API and command
+ * line. It answers what it is told to and remembers what it was asked.
+ */
+import { EventEmitter, once } from "node:events";
+
+import { ok } from "../../src/shared/result.ts";
+import type {
+  ContactView,
+  Device,
+  DeviceEvent,
+  DeviceView,
+  Identity,
+  LinkGrant,
+  MessageView,
+} from "../../src/device/device.ts";
+import { contactView, librarian, type Librarian } from "./library.ts";
+
+/** A device to ask, and the strings to pull. */
+export interface FakeDevice {
+  readonly device: Device;
+  readonly library: Librarian;
+  readonly calls: string[];
+  readonly emit: (event: DeviceEvent) => void;
+  readonly listeners: () => number;
+  /** Lets the other device of a grant arrive, as `fakeDeviceView`. */
+  readonly settleGrant: () => void;
+}
+
+/** The identity of every fake. */
+export const fakeIdentity: Identity = {
+  aik: "A".repeat(43),
+  accountName: "Ada",
+  deviceId: "D".repeat(22),
+  deviceName: "laptop",
+  admin: true,
+  relayOrigin: "https://relay.example",
+  listVersion: 1,
+};
+
+/** One device of an account. */
+export const fakeDeviceView: DeviceView = {
+  deviceId: "D".repeat(22),
+  state: "admin",
+  thisDevice: true,
+  addedMs: 1,
+  hasPrekey: true,
+};
+
+/** Builds a fake. Parts given replace its answers. */
+export function fakeDevice(parts: Partial<Device> = {}): FakeDevice {
+  const contacts: readonly ContactView[] = [contactView("ben")];
+  const library = librarian("ada", contacts);
+  const calls: string[] = [];
+  const messages: MessageView[] = [];
+  const listeners = new Set<(event: DeviceEvent) => void>();
+  const completion = new EventEmitter();
+  const completed = once(completion, "view").then((): DeviceView => fakeDeviceView);
+  const grant = (): LinkGrant => ({
+    digits: "12345678",
+    newDeviceName: "phone",
+    completed: completed.then(ok),
+    cancel: () => Promise.resolve(void calls.push("cancel")),
+  });
+  const close = (): Promise<void> => {
+    calls.push("close");
+    return Promise.resolve();
+  };
+  const device: Device = {
+    identity: () => fakeIdentity,
+    register: () => Promise.resolve(ok({ identity: fakeIdentity, recoveryCode: "ABCD EFGH" })),
+    offerLink: () => Promise.reject(new Error("not offered here")),
+    grantLink: () => Promise.resolve(ok(grant())),
+    start: () => {
+      calls.push("start");
+      return ok(undefined);
+    },
+    settle: () => Promise.resolve("settled"),
+    status: () => ({ connection: "ready", outboxOpen: 0, setAside: 0, relayOffsetMs: 0 }),
+    devices: () => [fakeDeviceView],
+    contacts: () => contacts,
+    invite: () => Promise.resolve(ok({ link: "pixie-invite:x", expiresMs: 2 })),
+    acceptInvite: () => Promise.resolve(ok(contactView("ben"))),
+    send: (contact, text) => {
+      calls.push(`send ${contact} ${text}`);
+      return ok({ messageId: "M".repeat(22) });
+    },
+    messages: () => ok(messages),
+    delivery: () => ({ state: "accepted", copies: [], reason: undefined }),
+    skills: library.skills,
+    onEvent: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+    ...parts,
+  };
+  return {
+    device,
+    library,
+    calls,
+    emit: (event) => listeners.forEach((listener) => listener(event)),
+    listeners: () => listeners.size,
+    settleGrant: () => void completion.emit("view"),
+  };
+}
