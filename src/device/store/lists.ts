@@ -96,6 +96,11 @@ export function markBundleFetched(tx: WriteTx, aik: string, fetchedMs: number): 
     .run();
 }
 
+/** Forgets that an account's bundle is fresh: the relay knows better. */
+export function markBundleStale(tx: WriteTx, aik: string): void {
+  tx.delete(bundleFetch).where(eq(bundleFetch.aik, aik)).run();
+}
+
 /** When an account's bundle was last fetched. */
 export function bundleFetchedMs(tx: ReadTx, aik: string): number | undefined {
   return tx.select().from(bundleFetch).where(eq(bundleFetch.aik, aik)).get()?.fetchedMs;

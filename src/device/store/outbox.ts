@@ -5,7 +5,7 @@
  * Everyone who sends anything calls `addOutgoing` inside the transaction that caused it; the pump
  * does the rest after the commit.
  */
-import { and, asc, count, eq, gt, isNotNull, isNull, lte, min } from "drizzle-orm";
+import { and, asc, count, eq, gt, isNotNull, isNull, lt, lte, min, notInArray } from "drizzle-orm";
 import { outbox, outboxCopy, sealedUpload } from "./schema.ts";
 import type { ReadTx, WriteTx } from "./sqlite.ts";
 
@@ -13,7 +13,10 @@ export type OutboxRow = typeof outbox.$inferSelect;
 export type OutboxCopyRow = typeof outboxCopy.$inferSelect;
 export type SealedUploadRow = typeof sealedUpload.$inferSelect;
 
-/** One payload for one account. Times in ms of this device's clock. */
+/**
+ * One payload for one account. `sentMs` is what the recipient is told (relay time); everything else
+ * runs on this device's clock, from `notBeforeMs` on.
+ */
 export interface Outgoing {
   readonly messageId: string;
   readonly recipientAik: string;
@@ -36,7 +39,7 @@ export function addOutgoing(tx: WriteTx, outgoing: Outgoing): void {
     .values({
       ...fields,
       bucket: bucket ?? null,
-      composedMs: outgoing.sentMs,
+      composedMs: outgoing.notBeforeMs,
       state: "open",
       nextMs: outgoing.notBeforeMs,
       attempts: 0,
@@ -87,13 +90,13 @@ export function dueRecipients(tx: ReadTx, nowMs: number): readonly string[] {
     .map((row) => row.aik);
 }
 
-/** When the next open row is due. */
-export function nextOutboxMs(tx: ReadTx): number | undefined {
+/** When the next open row is due, some accounts left out. */
+export function nextOutboxMs(tx: ReadTx, except: readonly string[] = []): number | undefined {
   return (
     tx
       .select({ at: min(outbox.nextMs) })
       .from(outbox)
-      .where(eq(outbox.state, "open"))
+      .where(and(eq(outbox.state, "open"), notInArray(outbox.recipientAik, [...except])))
       .get()?.at ?? undefined
   );
 }
@@ -109,20 +112,7 @@ export function nextDue(
   nowMs: number,
   after: number,
 ): OutboxRow | undefined {
-  const head = tx
-    .select({ row: outbox.row, nextMs: outbox.nextMs })
-    .from(outbox)
-    .where(
-      and(
-        eq(outbox.recipientAik, recipientAik),
-        eq(outbox.state, "open"),
-        isNull(outbox.acceptedMs),
-        lte(outbox.notBeforeMs, nowMs),
-      ),
-    )
-    .orderBy(asc(outbox.row))
-    .limit(1)
-    .get();
+  const head = waitingHead(tx, recipientAik, nowMs);
   const headWaits = head !== undefined && head.nextMs > nowMs;
   return tx
     .select()
@@ -139,6 +129,27 @@ export function nextDue(
     .orderBy(asc(outbox.row))
     .limit(1)
     .get();
+}
+
+/**
+ * Makes what waits behind an account's first waiting row due together with it. Without this the
+ * pump would look at those rows again and again, and be allowed to send none.
+ */
+export function holdBack(tx: WriteTx, recipientAik: string, nowMs: number): void {
+  const head = waitingHead(tx, recipientAik, nowMs);
+  if (head === undefined || head.nextMs <= nowMs) return;
+  tx.update(outbox)
+    .set({ nextMs: head.nextMs })
+    .where(
+      and(
+        eq(outbox.recipientAik, recipientAik),
+        eq(outbox.state, "open"),
+        isNull(outbox.acceptedMs),
+        gt(outbox.row, head.row),
+        lt(outbox.nextMs, head.nextMs),
+      ),
+    )
+    .run();
 }
 
 /** What a step may change about a row. */
@@ -247,4 +258,31 @@ export function getSealedUpload(tx: ReadTx, slot: string): SealedUploadRow | und
 /** Drops sealed bytes that were answered. */
 export function deleteSealedUpload(tx: WriteTx, slot: string): void {
   tx.delete(sealedUpload).where(eq(sealedUpload.slot, slot)).run();
+}
+
+/** The first row of an account that was never accepted, due or not. */
+function waitingHead(
+  tx: ReadTx,
+  recipientAik: string,
+  nowMs: number,
+): Pick<OutboxRow, "row" | "nextMs"> | undefined {
+  return tx
+    .select({ row: outbox.row, nextMs: outbox.nextMs })
+    .from(outbox)
+    .where(
+      and(
+        eq(outbox.recipientAik, recipientAik),
+        eq(outbox.state, "open"),
+        isNull(outbox.acceptedMs),
+        lte(outbox.notBeforeMs, nowMs),
+      ),
+    )
+    .orderBy(asc(outbox.row))
+    .limit(1)
+    .get();
+}
+
+/** Whether a sealing waits for the relay's answer: on its way, or between two tries. */
+export function hasUnanswered(tx: ReadTx): boolean {
+  return tx.select({ slot: sealedUpload.slot }).from(sealedUpload).limit(1).get() !== undefined;
 }

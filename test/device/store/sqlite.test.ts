@@ -26,6 +26,20 @@ function open(withKey: Uint8Array = key): DeviceStore {
   return opened.value;
 }
 
+/** What SQLite throws when `work` asks too much of a small database. */
+function thrownBy(work: (raw: Database.Database) => void): unknown {
+  const raw = new Database(":memory:");
+  raw.exec("create table t(x)");
+  try {
+    work(raw);
+  } catch (thrown) {
+    return thrown;
+  } finally {
+    raw.close();
+  }
+  return undefined;
+}
+
 describe("opening", () => {
   it("keeps what was committed, and nothing of it is readable in the file", () => {
     {
@@ -77,18 +91,6 @@ describe("opening", () => {
   });
 
   it("names a full disk and a read-only store", () => {
-    const thrownBy = (work: (raw: Database.Database) => void): unknown => {
-      const raw = new Database(":memory:");
-      raw.exec("create table t(x)");
-      try {
-        work(raw);
-      } catch (thrown) {
-        return thrown;
-      } finally {
-        raw.close();
-      }
-      return undefined;
-    };
     const full = thrownBy((raw) => {
       raw.pragma("max_page_count=3");
       raw.exec("insert into t values (zeroblob(100000))");
