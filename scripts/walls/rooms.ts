@@ -98,7 +98,7 @@ export const rooms: readonly Room[] = [
   {
     path: "src/relay/errors.ts",
     why: "only the edges translate domain errors into statuses",
-    imports: ["src/relay/store/", "src/relay/delivery/"],
+    imports: ["src/relay/db/database-error.ts", "src/relay/store/", "src/relay/delivery/"],
     packages: [],
   },
   {
@@ -110,7 +110,13 @@ export const rooms: readonly Room[] = [
   {
     path: "src/relay/ws/",
     why: "edges reach Postgres only through store and delivery, and not each other",
-    imports: [...relayGround, "src/relay/errors.ts", "src/relay/store/", "src/relay/delivery/"],
+    imports: [
+      ...relayGround,
+      "src/relay/errors.ts",
+      "src/relay/store/",
+      "src/relay/delivery/",
+      "src/relay/http/replies.ts",
+    ],
     packages: ["node:*", "fastify", "@fastify/*", "ws", "typebox"],
   },
   {
@@ -183,14 +189,16 @@ export const rooms: readonly Room[] = [
   {
     path: "src/device/identity/",
     why: "identity needs crypto and store only",
-    imports: [...deviceGround, "src/device/crypto/", "src/device/store/"],
-    packages: ["node:*"],
+    imports: [...deviceGround, "src/device/device.ts", "src/device/crypto/", "src/device/store/"],
+    packages: ["node:*", "typebox"],
   },
   {
     path: "src/device/messaging/",
     why: "messaging moves opaque payloads; dispatch.ts gives them meaning",
     imports: [
       ...deviceGround,
+      "src/device/device.ts",
+      "src/device/sentinel.ts",
       "src/device/crypto/",
       "src/device/identity/",
       "src/device/store/",
