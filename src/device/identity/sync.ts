@@ -1,0 +1,158 @@
+/**
+ * What a person's own devices tell each other beside messages: people, invites, and earlier
+ * conversations for a device that joined. Each note stands alone, may come twice and in any order,
+ * and never overwrites what a device knows first-hand.
+ *
+ * Notes are ordinary `sync` payloads to the own account. A device that was just linked cannot be
+ * sealed to before it has published a prekey: what it is owed is remembered until then.
+ *
+ * Spec: docs/protocol.md "TypeTag" (sync), "Linking". Topics: `contacts`, `invites`, `history`.
+ */
+import { liveEntries } from "../../shared/crypto/device-list.ts";
+import { idText, randomId } from "../../shared/ids.ts";
+import type { Rng } from "../../shared/rng.ts";
+import { encodeSync } from "../crypto/payload.ts";
+import { payloadTag } from "../crypto/type-rules.ts";
+import { allContacts } from "../store/contacts.ts";
+import { allInvites } from "../store/invites.ts";
+import { newestDeviceList } from "../store/lists.ts";
+import { allMessageRows } from "../store/messages.ts";
+import { addOutgoing } from "../store/outbox.ts";
+import { deleteSetting, getSetting, putSetting } from "../store/settings.ts";
+import type { ReadTx, WriteTx } from "../store/sqlite.ts";
+import { usablePrekey } from "./bundles.ts";
+import type { OwnIdentity } from "./keys.ts";
+import { newestList } from "./lists.ts";
+import { contactJson, inviteJson, messageJson, type SyncRecord } from "./sync-records.ts";
+
+/** One note's worth of JSON: it fits the second largest bucket with room for its frame. */
+const pageBytes = 60_000;
+/** History for a new device: the newest messages, at most this much. A mailbox holds 20 MiB. */
+const maxHistoryBytes = 4 * 1_048_576;
+const owedSetting = "sync-owed";
+
+/** When a note is made, and with which randomness. `nowMs` is this device's clock, as the outbox uses. */
+export interface SyncMoment {
+  readonly nowMs: number;
+  readonly rng: Rng;
+}
+
+/** Tells siblings about people: all of them, or those named. */
+export function queueContacts(
+  tx: WriteTx,
+  own: OwnIdentity,
+  moment: SyncMoment,
+  aiks?: readonly string[],
+): void {
+  const people = allContacts(tx).filter((row) => aiks?.includes(row.aik) ?? true);
+  const records = people.map((row) => contactJson(row, newestDeviceList(tx, row.aik)?.record));
+  queuePages(tx, own, moment, { topic: "contacts", pages: paged(records) });
+}
+
+/** Tells siblings about invites, closed ones included: a guest may reach any device first. */
+export function queueInvites(tx: WriteTx, own: OwnIdentity, moment: SyncMoment): void {
+  const records = allInvites(tx).map(inviteJson);
+  queuePages(tx, own, moment, { topic: "invites", pages: paged(records) });
+}
+
+/** Remembers that a device that joined is owed people, invites and history. */
+export function oweSync(tx: WriteTx, deviceId: string): void {
+  putSetting(tx, owedSetting, [...new Set([...owedDevices(tx), deviceId])].join(" "));
+}
+
+/** Whether a device still waits for its first notes. */
+export function isOwedSync(tx: ReadTx, deviceId: string): boolean {
+  return owedDevices(tx).includes(deviceId);
+}
+
+/**
+ * Queues what devices are owed that can be sealed to by now; call it whenever our own bundle was
+ * learned. Returns how many devices were served.
+ */
+export function payOwedSync(
+  tx: WriteTx,
+  own: OwnIdentity,
+  relayNowMs: number,
+  moment: SyncMoment,
+): number {
+  const owed = owedDevices(tx);
+  const list = owed.length === 0 ? undefined : newestList(tx, own.aikText);
+  if (list === undefined) return 0;
+  const live = liveEntries(list);
+  const ready = live.filter(
+    (entry) =>
+      owed.includes(idText(entry.deviceId)) &&
+      usablePrekey(tx, own.aikText, entry, relayNowMs) !== undefined,
+  );
+  if (ready.length > 0) {
+    queueContacts(tx, own, moment);
+    queueInvites(tx, own, moment);
+    queueHistory(tx, own, moment);
+  }
+  // A device that was revoked meanwhile is owed nothing.
+  const waiting = live
+    .filter((entry) => !ready.includes(entry))
+    .map((entry) => idText(entry.deviceId))
+    .filter((deviceId) => owed.includes(deviceId));
+  if (waiting.length === 0) deleteSetting(tx, owedSetting);
+  else putSetting(tx, owedSetting, waiting.join(" "));
+  return ready.length;
+}
+
+function queueHistory(tx: WriteTx, own: OwnIdentity, moment: SyncMoment): void {
+  const records: SyncRecord[] = [];
+  let bytes = 0;
+  for (const row of allMessageRows(tx).toReversed()) {
+    const record = messageJson(row);
+    bytes += JSON.stringify(record).length;
+    if (bytes > maxHistoryBytes) break;
+    records.push(record);
+  }
+  queuePages(tx, own, moment, { topic: "history", pages: paged(records.toReversed()) });
+}
+
+interface Pages {
+  readonly topic: "contacts" | "invites" | "history";
+  readonly pages: readonly (readonly SyncRecord[])[];
+}
+
+function queuePages(
+  tx: WriteTx,
+  own: OwnIdentity,
+  { nowMs, rng }: SyncMoment,
+  { topic, pages }: Pages,
+): void {
+  for (const items of pages) {
+    addOutgoing(tx, {
+      messageId: idText(randomId(rng)),
+      recipientAik: own.aikText,
+      typeTag: payloadTag.sync,
+      flags: 0,
+      content: encodeSync(topic, { items }),
+      sentMs: nowMs,
+      notBeforeMs: nowMs,
+      confirmed: true,
+    });
+  }
+}
+
+/** Cuts records into pages; a record that is larger than a page has one to itself. */
+function paged(records: readonly SyncRecord[]): readonly (readonly SyncRecord[])[] {
+  const pages: SyncRecord[][] = [];
+  let bytes = pageBytes;
+  for (const record of records) {
+    const size = Buffer.byteLength(JSON.stringify(record)) + 1;
+    if (bytes + size > pageBytes) {
+      pages.push([]);
+      bytes = 0;
+    }
+    pages.at(-1)?.push(record);
+    bytes += size;
+  }
+  return pages;
+}
+
+function owedDevices(tx: ReadTx): readonly string[] {
+  const text = getSetting(tx, owedSetting) ?? "";
+  return text === "" ? [] : text.split(" ");
+}
