@@ -105,7 +105,7 @@ export const displacedFrame = Type.Object({ type: Type.Literal("displaced") });
 /** Why the relay will not go on with this connection; it closes right after. */
 export const refusedFrame = Type.Object({
   type: Type.Literal("refused"),
-  error: Type.Union(refusalCodes.map((code) => Type.Literal(code))),
+  error: Type.Enum(refusalCodes),
   message: Type.String(),
   time,
 });
@@ -116,7 +116,7 @@ export const replyFrame = Type.Object({
   ok: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   error: Type.Optional(
     Type.Object({
-      code: Type.Union(refusalCodes.map((code) => Type.Literal(code))),
+      code: Type.Enum(refusalCodes),
       message: Type.String(),
       retry_after_ms: Type.Optional(Type.Integer({ minimum: 0 })),
     }),

@@ -21,7 +21,7 @@ const prekey = bytesField(prekeyBytes, "signed prekey");
 
 /** Every refusal. */
 export const refusalReply = Type.Object({
-  error: Type.Union(refusalCodes.map((code) => Type.Literal(code))),
+  error: Type.Enum(refusalCodes),
   message: Type.String(),
   time,
   retry_after_ms: Type.Optional(Type.Integer({ minimum: 0 })),
