@@ -1,0 +1,58 @@
+/**
+ * Admission: whether a token lets somebody reach an account. An unknown account is answered, and
+ * worked for, like a wrong token: one verification against a key that nobody holds.
+ *
+ * Spec: docs/protocol.md "Tokens".
+ */
+import { maxOpenInvites } from "../../shared/limits.ts";
+import { type KeyKind, keyKind, tokenExpiry, tokenMatches } from "../../shared/crypto/token.ts";
+import { type Refusal, refusal } from "../../shared/wire/errors.ts";
+import type { OpenInvite, Recipient } from "../store/accounts.ts";
+
+/** A token and what it must match. */
+export interface TokenClaim {
+  readonly keyKind: KeyKind;
+  /** The bytes that the token authenticates. */
+  readonly input: Uint8Array;
+  readonly token: Uint8Array;
+}
+
+/** Let in, by the access key or by an invite. */
+export interface Admission {
+  readonly recipient: Recipient;
+  readonly invite: string | undefined;
+}
+
+const noKey = new Uint8Array(32);
+const noInvite: OpenInvite = { invite: "", key: noKey };
+
+/** The refusal of a token's expiry, if there is one. The same for known and unknown accounts. */
+export function expiryRefusal(expiryMs: bigint, nowMs: number): Refusal | undefined {
+  const judged = tokenExpiry(expiryMs, nowMs);
+  if (judged === "valid") return undefined;
+  return judged === "expired"
+    ? refusal("token-expired", "the token has expired: make a new one with the relay's time")
+    : invalidToken();
+}
+
+/** The refusal of a token that matches no key, and of an account that does not exist. */
+export function invalidToken(): Refusal {
+  return refusal("token-invalid", "the token matches no key of this account mailbox");
+}
+
+/** Tries the keys of a kind. Always does the work of the most keys that an account may have. */
+export function admit(recipient: Recipient | undefined, claim: TokenClaim): Admission | undefined {
+  const candidates =
+    claim.keyKind === keyKind.access
+      ? [{ invite: undefined, key: recipient?.accessKey ?? noKey }]
+      : inviteCandidates(recipient?.invites ?? []);
+  // No early exit: which key matched, and whether one did, must not show in the time.
+  const [match] = candidates.filter(({ key }) => tokenMatches(claim.input, claim.token, key));
+  if (recipient === undefined || match === undefined || match.key === noKey) return undefined;
+  return { recipient, invite: match.invite };
+}
+
+function inviteCandidates(open: readonly OpenInvite[]): readonly OpenInvite[] {
+  const padding = Array.from({ length: maxOpenInvites }, () => noInvite);
+  return [...open, ...padding].slice(0, Math.max(maxOpenInvites, open.length));
+}

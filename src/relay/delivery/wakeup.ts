@@ -1,0 +1,55 @@
+/**
+ * Tells the streams of this process that their mailbox holds something new. A wake-up carries a
+ * position and never content: the stream reads from the database, so losing or doubling one costs
+ * a read and no envelope.
+ *
+ * Other processes on the same database are reached through `announce`, which this one calls once per
+ * batch, and answer through `wakeAll`; a stream also looks by itself at every ping.
+ */
+
+/** Highest sequence number by mailbox. */
+export type News = ReadonlyMap<string, number>;
+
+/** What listens for one mailbox. `through`: something up to this number was committed. */
+export type WakeListener = (through: number) => void;
+
+/** Who is awake in this process. Bound: one listener per open connection. */
+export interface Wakeups {
+  /** Listens until the returned function is called. */
+  readonly subscribe: (mailbox: string, listener: WakeListener) => () => void;
+  /** Passes on what one batch committed. */
+  readonly wake: (news: News) => void;
+  /** Wakes everybody: something unknown happened. */
+  readonly wakeAll: () => void;
+}
+
+/** A position that says "look again, I do not know how far". */
+export const anyPosition = Number.POSITIVE_INFINITY;
+
+/** Builds the wake-ups of one process. `announce` tells other processes that there is news. */
+export function createWakeups(announce: (news: News) => void = () => {}): Wakeups {
+  const listenersByMailbox = new Map<string, Set<WakeListener>>();
+  return {
+    subscribe: (mailbox, listener) => {
+      const listeners = listenersByMailbox.get(mailbox) ?? new Set();
+      listenersByMailbox.set(mailbox, listeners.add(listener));
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size === 0 && listenersByMailbox.get(mailbox) === listeners) {
+          listenersByMailbox.delete(mailbox);
+        }
+      };
+    },
+    wake: (news) => {
+      for (const [mailbox, through] of news) {
+        for (const listener of listenersByMailbox.get(mailbox) ?? []) listener(through);
+      }
+      announce(news);
+    },
+    wakeAll: () => {
+      for (const listeners of listenersByMailbox.values()) {
+        for (const listener of listeners) listener(anyPosition);
+      }
+    },
+  };
+}
