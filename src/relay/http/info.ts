@@ -1,0 +1,66 @@
+/**
+ * `GET /v1/info`, `/health/live`, `/health/ready`: what anybody may know of this relay.
+ *
+ * Live says that the process answers, ready that its database does; a balancer acts on the second.
+ */
+import type { Clock } from "../../shared/clock.ts";
+import {
+  maxDevices,
+  maxQueuedBytes,
+  maxQueuedItems,
+  maxRendezvousBytes,
+  maxUploadBytes,
+  protocolVersion,
+  retentionDays,
+} from "../../shared/limits.ts";
+import { healthReply, infoReply } from "../../shared/wire/http.ts";
+import { softwareVersion } from "../../shared/wire/version.ts";
+import { type RelayHttp, timeField } from "./replies.ts";
+
+/** What the relay says of itself. */
+export interface InfoPorts {
+  readonly epoch: string;
+  readonly origin: () => string;
+  readonly registration: "open" | "codes";
+  readonly contact: string | undefined;
+  /** Whether the database answers in time. Never rejects. */
+  readonly isReady: () => Promise<boolean>;
+  readonly clock: Clock;
+}
+
+/** Adds the routes. */
+export function registerInfo(app: RelayHttp, ports: InfoPorts): void {
+  app.get("/v1/info", { schema: { response: { 200: infoReply } } }, async () => ({
+    name: "pixie-relay" as const,
+    version: softwareVersion,
+    protocol: protocolVersion,
+    origin: ports.origin(),
+    epoch: ports.epoch,
+    ...timeField(ports.clock),
+    retention_days: retentionDays,
+    registration: ports.registration,
+    ...(ports.contact === undefined ? {} : { contact: ports.contact }),
+    limits: {
+      upload_bytes: maxUploadBytes,
+      devices: maxDevices,
+      queued_items: maxQueuedItems,
+      queued_bytes: maxQueuedBytes,
+      rendezvous_bytes: maxRendezvousBytes,
+    },
+  }));
+
+  app.get("/health/live", { schema: { response: { 200: healthReply } } }, async () => ({
+    status: "ok" as const,
+    ...timeField(ports.clock),
+  }));
+
+  const schema = { response: { 200: healthReply, 503: healthReply } };
+  app.get("/health/ready", { schema }, async (_request, reply) => {
+    if (await ports.isReady()) return { status: "ok" as const, ...timeField(ports.clock) };
+    return reply.code(503).send({
+      status: "unavailable" as const,
+      ...timeField(ports.clock),
+      reason: "the database does not answer",
+    });
+  });
+}

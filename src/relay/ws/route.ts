@@ -1,0 +1,69 @@
+/**
+ * `/v1/device`: ties a WebSocket to a DeviceConnection. Handlers are attached in the same turn in
+ * which the socket opens; anything awaited first would lose an early frame (R10).
+ */
+import type { WebSocket } from "ws";
+
+import type { Clock } from "../../shared/clock.ts";
+import { refusal } from "../../shared/wire/errors.ts";
+import type { RateLimit } from "../delivery/rate-limit.ts";
+import { addressOf, type RelayHttp, sendRefusal } from "../http/replies.ts";
+import { type ConnectionPorts, DeviceConnection, type DeviceSocket } from "./device-connection.ts";
+
+/** Bytes of the largest frame that a device sends: a list of 255 entries in base64url. */
+export const maxDeviceFrameBytes = 32_768;
+
+/** Adds the route. Upgrades beyond the address's rate are refused before they happen. */
+export function registerDeviceRoute(
+  app: RelayHttp,
+  ports: ConnectionPorts,
+  limit: { readonly address: RateLimit; readonly clock: Clock },
+): void {
+  app.get(
+    "/v1/device",
+    {
+      websocket: true,
+      preValidation: async (request, reply) => {
+        const waitMs = limit.address(addressOf(request));
+        if (waitMs === 0) return;
+        const refused = refusal("rate-limited", "too many connections from this address: wait", {
+          retryAfterMs: waitMs,
+        });
+        await sendRefusal(reply, limit.clock, refused);
+      },
+    },
+    (socket) => attach(socket, ports),
+  );
+}
+
+function attach(socket: WebSocket, ports: ConnectionPorts): void {
+  const connection = new DeviceConnection(socketPort(socket), ports);
+  socket.on("message", (data, isBinary) => {
+    connection.receive(isBinary ? undefined : textOf(data));
+  });
+  socket.on("pong", () => connection.pong());
+  socket.on("close", () => connection.closed());
+  // A socket error is followed by close; a too large frame comes as an error after its own close.
+  socket.on("error", (error) => ports.runtime.onEvent("socket-error", codeOf(error)));
+}
+
+function socketPort(socket: WebSocket): DeviceSocket {
+  return {
+    get bufferedAmount() {
+      return socket.bufferedAmount;
+    },
+    send: (data) => socket.send(data),
+    ping: () => socket.ping(),
+    close: (code, reason) => socket.close(code, reason),
+    terminate: () => socket.terminate(),
+  };
+}
+
+function textOf(data: Buffer | ArrayBuffer | Buffer[]): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString("utf8");
+  return Buffer.isBuffer(data) ? data.toString("utf8") : Buffer.from(data).toString("utf8");
+}
+
+function codeOf(error: Error): string {
+  return "code" in error && typeof error.code === "string" ? error.code : error.name;
+}
