@@ -1,0 +1,245 @@
+/**
+ * Composition root of the relay: ties store, delivery and the two edges together over one open
+ * database. It decides nothing; every rule lives in the part that it wires.
+ */
+import type { Clock } from "../shared/clock.ts";
+import { originHash } from "../shared/crypto/origin.ts";
+import { systemRng } from "../shared/rng.ts";
+import type { RelayConfig } from "./config.ts";
+import type { Accept } from "./delivery/accept.ts";
+import { createBatcher } from "./delivery/batcher.ts";
+import { createExpiry, type Expiry } from "./delivery/expire.ts";
+import { createOpenStream } from "./delivery/open-stream.ts";
+import { createRateLimit, type RateLimit } from "./delivery/rate-limit.ts";
+import { createSubmit } from "./delivery/submit.ts";
+import { createWakeups, type Wakeups } from "./delivery/wakeup.ts";
+import { registerAccounts } from "./http/accounts.ts";
+import { registerBundles } from "./http/bundles.ts";
+import { registerEnvelopes } from "./http/envelopes.ts";
+import { registerInfo } from "./http/info.ts";
+import { registerRendezvous } from "./http/rendezvous.ts";
+import type { RelayHttp } from "./http/replies.ts";
+import { createHttpServer } from "./http/server.ts";
+import { createLanes, type Lanes } from "./lanes.ts";
+import type { Logger } from "./log.ts";
+import { findRecipients, readBundle, type Recipient, registerAccount } from "./store/accounts.ts";
+import { findDevice, newestListRecord, replaceDeviceList } from "./store/devices.ts";
+import { dropDaysBefore, ensureDays, expireItems, purgeExpired } from "./store/expiry.ts";
+import { closeInvite, openInvite } from "./store/invites.ts";
+import { claimSession, mailboxStatus, markSent } from "./store/mailboxes.ts";
+import { publishPrekey } from "./store/prekeys.ts";
+import { probeDatabase, type RelayState } from "./store/relay-state.ts";
+import { putBox, readBox } from "./store/rendezvous.ts";
+import { releaseBodies } from "./store/acknowledgements.ts";
+import type { Sql } from "./store/sql-values.ts";
+import { createAuthenticate } from "./ws/authenticate.ts";
+import { ConnectionRegistry } from "./ws/registry.ts";
+import { createAnswerRequest, type RequestPorts } from "./ws/requests.ts";
+import { maxDeviceFrameBytes, registerDeviceRoute } from "./ws/route.ts";
+
+/** What an app is built from. */
+export interface RelayAppOptions {
+  readonly config: RelayConfig;
+  readonly sql: Sql;
+  readonly state: RelayState;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** A wired relay that does not listen yet. */
+export interface RelayApp {
+  readonly http: RelayHttp;
+  readonly expiry: Expiry;
+  /** Tells the app the origin that clients sign; before it answers anybody. */
+  readonly setOrigin: (origin: string) => void;
+}
+
+interface Parts extends RelayAppOptions {
+  readonly lanes: Lanes;
+  readonly wakeups: Wakeups;
+  readonly registry: ConnectionRegistry;
+  readonly addressLimit: RateLimit;
+  readonly origin: { text: string; digest: Uint8Array };
+}
+
+/** Recipients looked up by one statement, and uploads that may wait for it. */
+const maxLookups = 256;
+const maxWaitingLookups = 8_192;
+/** The readiness probe gives the database this long. Units: ms. */
+const probeMs = 2_000;
+
+/** Wires a relay. */
+export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp> {
+  const { config, sql, clock, log } = options;
+  const registry = new ConnectionRegistry();
+  const http = await createHttpServer({
+    trustedProxies: config.trustedProxies,
+    maxFrameBytes: maxDeviceFrameBytes,
+    closeSockets: () => registry.closeAll(after(clock, config.drainMs)),
+    clock,
+    onFailure: (code) => log.error({ code }, "request failed"),
+  });
+  const wakeups = createWakeups();
+  const expiry = createRelayExpiry(options);
+  const lanes = createLanes({
+    sql,
+    count: options.state.lanes,
+    ensureDay: expiry.ensureDay,
+    wakeups,
+    clock,
+    log,
+  });
+  const origin: Parts["origin"] = { text: "", digest: new Uint8Array(32) };
+  const addressLimit = createRateLimit({ perMinute: config.addressRequestsPerMinute, clock });
+  const parts = { ...options, lanes, wakeups, registry, addressLimit, origin };
+  addHttpRoutes(http, parts);
+  addDeviceRoute(http, parts);
+  return {
+    http,
+    expiry,
+    setOrigin: (text) => {
+      origin.text = text;
+      origin.digest = originHash(text);
+    },
+  };
+}
+
+function createRelayExpiry({ sql, state, clock, log }: RelayAppOptions): Expiry {
+  return createExpiry({
+    ensureDays: (fromDay, toDay) => ensureDays(sql, fromDay, toDay),
+    expireItems: async (day) => {
+      let items = 0;
+      for (let lane = 0; lane < state.lanes; lane++) items += await expireItems(sql, lane, day);
+      return items;
+    },
+    dropDaysBefore: (day) => dropDaysBefore(sql, day),
+    purge: (nowMs) => purgeExpired(sql, nowMs),
+    clock,
+    onDone: (expired) => log.info(expired, "expired"),
+    onFailure: (code) => log.error({ code }, "expiry failed; the next run is in an hour"),
+  });
+}
+
+function addHttpRoutes(http: RelayHttp, parts: Parts): void {
+  const { config, sql, state, clock, lanes, addressLimit, origin } = parts;
+  const mailboxLimit = createRateLimit({ perMinute: config.mailboxUploadsPerMinute, clock });
+  const bundleLimit = createRateLimit({ perMinute: config.mailboxUploadsPerMinute, clock });
+  const originDigest = (): Uint8Array => origin.digest;
+  const findRecipient = createBatcher<string, Recipient | undefined>({
+    run: async (accounts) => {
+      const found = await findRecipients(sql, [...new Set(accounts)], clock.nowMs());
+      return accounts.map((account) => found.get(account));
+    },
+    maxBatch: maxLookups,
+    maxWaiting: maxWaitingLookups,
+  });
+  const acceptFor = (account: string): Accept => lanes.byNumber(lanes.numberOf(account)).accept;
+  registerEnvelopes(
+    http,
+    createSubmit({ findRecipient, acceptFor, addressLimit, mailboxLimit, originDigest, clock }),
+    clock,
+  );
+  registerBundles(http, {
+    findRecipient,
+    readBundle: (account, since) => readBundle(sql, account, since),
+    addressLimit,
+    mailboxLimit: bundleLimit,
+    originDigest,
+    clock,
+  });
+  registerAccounts(http, {
+    register: (registration) =>
+      registerAccount(
+        sql,
+        { ...registration, lane: lanes.numberOf(registration.account) },
+        clock.nowMs(),
+      ),
+    isOpen: config.registration === "open",
+    addressLimit,
+    identity: { epoch: state.epoch, originDigest },
+    clock,
+  });
+  registerRendezvous(http, {
+    put: (name, content) => putBox(sql, name, content, clock.nowMs()),
+    read: (name) => readBox(sql, name, clock.nowMs()),
+    addressLimit,
+    clock,
+  });
+  registerInfo(http, {
+    epoch: state.epoch,
+    origin: () => origin.text,
+    registration: config.registration,
+    contact: config.contact,
+    isReady: () => isReady(sql, clock),
+    clock,
+  });
+}
+
+function addDeviceRoute(http: RelayHttp, parts: Parts): void {
+  const { sql, state, clock, log, lanes, wakeups, registry, addressLimit, origin } = parts;
+  registerDeviceRoute(
+    http,
+    {
+      authenticate: createAuthenticate(
+        (deviceId) => findDevice(sql, deviceId),
+        () => origin.digest,
+      ),
+      openStream: createOpenStream({
+        claim: (name) => claimSession(sql, name),
+        markSent: (hold, sentThrough) => markSent(sql, hold, sentThrough),
+        lanePorts: lanes.byNumber,
+        wakeups,
+        clock,
+      }),
+      answer: createAnswerRequest(requestPorts(parts)),
+      registry,
+      identity: { epoch: state.epoch, laneOf: lanes.numberOf },
+      runtime: {
+        clock,
+        rng: systemRng,
+        onEvent: (event, code) => log.info({ event, code }, "device connection"),
+      },
+    },
+    { address: addressLimit, clock },
+  );
+}
+
+function requestPorts({ sql, clock, log, registry }: Parts): RequestPorts {
+  return {
+    publishPrekey: (holder, prekey) => publishPrekey(sql, holder, prekey, clock.nowMs()),
+    newestList: (account) => newestListRecord(sql, account),
+    replaceList: async (holder, known, next) => {
+      const replaced = await replaceDeviceList(sql, holder, known, next);
+      if (!replaced.ok) return replaced;
+      registry.revoke(replaced.value.dropped);
+      try {
+        await releaseBodies(sql, holder.lane, replaced.value.released);
+      } catch {
+        log.warn({ bodies: replaced.value.released.length }, "shared bodies were not released");
+      }
+      return replaced;
+    },
+    setInvite: (holder, key, expiresMs) =>
+      expiresMs === undefined
+        ? closeInvite(sql, holder, key, clock.nowMs())
+        : openInvite(sql, holder, { key, expiresMs }, clock.nowMs()),
+    status: (holder) => mailboxStatus(sql, holder),
+    clock,
+  };
+}
+
+async function isReady(sql: Sql, clock: Clock): Promise<boolean> {
+  try {
+    const answered = probeDatabase(sql).then(() => true);
+    return await Promise.race([answered, after(clock, probeMs).then(() => false)]);
+  } catch {
+    // Any failure is the answer: not ready.
+    return false;
+  }
+}
+
+function after(clock: Clock, delayMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    clock.schedule(delayMs, resolve);
+  });
+}

@@ -1,0 +1,97 @@
+/**
+ * The lanes of this relay: one writer, one acknowledger and one reader each, bound to the database.
+ *
+ * Lanes are few and fixed (docs/operating.md "Shape of the tables"); all are built at start.
+ */
+import { type Clock, dayOf } from "../shared/clock.ts";
+import { type Accept, createAccept } from "./delivery/accept.ts";
+import { createAcknowledge } from "./delivery/acknowledge.ts";
+import { createBatcher } from "./delivery/batcher.ts";
+import type { LanePorts } from "./delivery/open-stream.ts";
+import type { Wakeups } from "./delivery/wakeup.ts";
+import type { Logger } from "./log.ts";
+import { acknowledgeItems, releaseBodies } from "./store/acknowledgements.ts";
+import { type ReadRequest, readItems } from "./store/deliveries.ts";
+import { insertItems } from "./store/items.ts";
+import { laneOf } from "./store/lane.ts";
+import type { Sql } from "./store/sql-values.ts";
+
+/** One lane. */
+export interface Lane extends LanePorts {
+  readonly accept: Accept;
+}
+
+/** All lanes. */
+export interface Lanes {
+  readonly count: number;
+  readonly numberOf: (account: string) => number;
+  readonly byNumber: (lane: number) => Lane;
+}
+
+/** What lanes are built on. */
+export interface LanesOptions {
+  readonly sql: Sql;
+  readonly count: number;
+  readonly ensureDay: (day: number) => Promise<void>;
+  readonly wakeups: Wakeups;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+interface LaneRead {
+  readonly request: ReadRequest;
+  readonly fromDay: number;
+}
+
+/** Streams read by one statement: each may bring a window of 1 MiB into memory. */
+const maxReads = 16;
+/** Streams that may wait for a read: one per open connection. */
+const maxWaitingReads = 100_000;
+
+/** Builds them. */
+export function createLanes(options: LanesOptions): Lanes {
+  const lanes = Array.from({ length: options.count }, (_, lane) => createLane(lane, options));
+  return {
+    count: options.count,
+    numberOf: (account) => laneOf(account, options.count),
+    byNumber: (number) => {
+      const lane = lanes[number];
+      if (lane === undefined) throw new Error(`lane ${number} of ${options.count}`);
+      return lane;
+    },
+  };
+}
+
+function createLane(lane: number, { sql, ensureDay, wakeups, clock, log }: LanesOptions): Lane {
+  const read = createBatcher<LaneRead, Awaited<ReturnType<LanePorts["read"]>>>({
+    run: (reads) => {
+      const days = { from: reads[0]?.fromDay ?? 0, to: dayOf(clock.nowMs()) + 2 };
+      return readItems(
+        sql,
+        lane,
+        reads.map(({ request }) => request),
+        days,
+      );
+    },
+    maxBatch: maxReads,
+    maxWaiting: maxWaitingReads,
+    // A backfill looks at every day; it must not make others do so.
+    together: (first, next) => first.fromDay === next.fromDay,
+  });
+  return {
+    accept: createAccept({
+      insert: (uploads) => insertItems(sql, lane, { uploads, nowMs: clock.nowMs() }),
+      ensureDay,
+      wake: wakeups.wake,
+      clock,
+      onFailure: (code, uploads) => log.error({ code, uploads }, "accept failed"),
+    }),
+    acknowledge: createAcknowledge({
+      acknowledge: (acknowledgements) =>
+        acknowledgeItems(sql, lane, { acknowledgements, nowMs: clock.nowMs() }),
+      release: (bodies) => releaseBodies(sql, lane, bodies),
+      onFailure: (code, bodies) => log.warn({ code, bodies }, "shared bodies were not released"),
+    }),
+    read: (request, fromDay) => read({ request, fromDay }),
+  };
+}
