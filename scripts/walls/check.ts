@@ -11,7 +11,8 @@ import { join, posix } from "node:path";
 
 import { API } from "typescript/unstable/sync";
 
-import { type Room, rooms } from "./rooms.ts";
+import type { Room } from "./room.ts";
+import { rooms } from "./rooms.ts";
 import { readSpecifiers, type Specifier } from "./specifiers.ts";
 
 /** One thing to mend. */

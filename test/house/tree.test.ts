@@ -49,6 +49,18 @@ describe("the lock file", () => {
     expect(read(".npmrc")).not.toContain("://");
   });
 
+  it("holds every package that its packages name, for each platform", () => {
+    // npm leaves out an optional package that it cannot find, and npm ci then refuses the lock.
+    const packages = readLock();
+    const missing = [...packages].flatMap(([path, entry]) =>
+      Object.keys({ ...entry.dependencies, ...entry.optionalDependencies })
+        .filter((name) => !isLocked(packages, path, name))
+        .map((name) => `${name}, named by ${path}`),
+    );
+    expect(packages.size).toBeGreaterThan(100);
+    expect(missing).toEqual([]);
+  });
+
   it("describes this version of this package", () => {
     const [manifest, lock] = ["package.json", "package-lock.json"].map(readVersion);
     expect(lock).toBe(manifest);
@@ -66,6 +78,26 @@ function read(path: string): string {
 function readVersion(path: string): unknown {
   const manifest: { readonly version?: unknown } = JSON.parse(read(path));
   return manifest.version;
+}
+
+interface Locked {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+function readLock(): ReadonlyMap<string, Locked> {
+  const lock: { readonly packages: Readonly<Record<string, Locked>> } = JSON.parse(
+    read("package-lock.json"),
+  );
+  return new Map(Object.entries(lock.packages));
+}
+
+/** Looks a name up as Node does: beside the one who names it, then outwards. */
+function isLocked(packages: ReadonlyMap<string, Locked>, from: string, name: string): boolean {
+  const found = packages.has(`${from === "" ? "" : `${from}/`}node_modules/${name}`);
+  if (found || from === "") return found;
+  const outwards = from.slice(0, Math.max(0, from.lastIndexOf("node_modules/") - 1));
+  return isLocked(packages, outwards, name);
 }
 
 function rootFiles(): string[] {
