@@ -4,7 +4,7 @@
  */
 import type { Room } from "./room.ts";
 
-const deviceGround = ["src/device/config", "src/device/log.ts"];
+const deviceGround = ["src/device/config", "src/device/log"];
 const deviceRooms = [
   ...deviceGround,
   "src/device/sentinel.ts",
@@ -34,7 +34,7 @@ export const deviceTable: readonly Room[] = [
     packages: ["node:*", "smol-toml"],
   },
   {
-    path: "src/device/log.ts",
+    path: "src/device/log",
     why: "the log stands below every room of the device",
     imports: [],
     packages: ["node:*", "node:module", "pino", "pino-pretty"],

@@ -4,7 +4,7 @@
  */
 import type { Room } from "./room.ts";
 
-const relayGround = ["src/relay/log.ts", "src/relay/config", "src/relay/metrics.ts"];
+const relayGround = ["src/relay/log", "src/relay/config", "src/relay/metrics.ts"];
 const relayRooms = [
   ...relayGround,
   "src/relay/errors.ts",
@@ -18,7 +18,7 @@ const relayRooms = [
 /** The relay's rooms, lowest first. */
 export const relayTable: readonly Room[] = [
   {
-    path: "src/relay/log.ts",
+    path: "src/relay/log",
     why: "the log stands below every room of the relay",
     imports: [],
     packages: ["node:*", "node:module", "pino", "pino-pretty"],
@@ -32,7 +32,7 @@ export const relayTable: readonly Room[] = [
   {
     path: "src/relay/config",
     why: "settings are read before anything is opened",
-    imports: ["src/relay/log.ts"],
+    imports: ["src/relay/log"],
     packages: ["node:*", "smol-toml"],
   },
   {
