@@ -10,7 +10,7 @@ import { homedir } from "node:os";
 import path from "node:path";
 
 import { err, ok, type Result } from "../shared/result.ts";
-import { logLevels, type LogLevel } from "./log.ts";
+import { logLevels, type LogLevel } from "./log-level.ts";
 
 /** Everything the relay can be told. */
 export interface RelayConfig {

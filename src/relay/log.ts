@@ -8,13 +8,9 @@ import { createRequire } from "node:module";
 
 import { pino, type DestinationStream, type Logger } from "pino";
 
+import type { LogLevel } from "./log-level.ts";
+
 export type { Logger } from "pino";
-
-/** Levels that the setting `log_level` accepts, quietest first. */
-export const logLevels = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
-
-/** One of `logLevels`. */
-export type LogLevel = (typeof logLevels)[number];
 
 /** Field names whose values never reach the log, at the top and one level down. */
 const hiddenFields = [

@@ -42,7 +42,7 @@ async function openHere(): Promise<Database> {
   return opened.value;
 }
 
-describe("the embedded database", () => {
+describe("the embedded database", { timeout: 60_000 }, () => {
   it("starts after an initdb that was cut short", async () => {
     const unfinished = `${clusterFolder(dataDir)}.unfinished`;
     mkdirSync(path.join(unfinished, "base"), { recursive: true });

@@ -22,6 +22,14 @@ const stale = {
   nonce: "00000000-0000-4000-8000-000000000000",
 };
 
+function expectOurs(): void {
+  expect(readdirSync(folder)).toEqual(["relay.lock"]);
+  expect(lockFolder(file)).toEqual({
+    ok: false,
+    error: { type: "locked", holderPid: process.pid },
+  });
+}
+
 describe("lockFolder", () => {
   it("O10: refuses a second holder and names the first", () => {
     expect(lockFolder(file).ok).toBe(true);
@@ -46,7 +54,7 @@ describe("lockFolder", () => {
   ])("takes over a lock %s", (_, content) => {
     writeFileSync(file, content);
     expect(lockFolder(file).ok).toBe(true);
-    expect(readdirSync(folder)).toEqual(["relay.lock"]);
+    expectOurs();
   });
 
   it("takes over from one that died while it took over", () => {
@@ -56,7 +64,7 @@ describe("lockFolder", () => {
       JSON.stringify({ ...stale, nonce: "00000000-0000-4000-8000-000000000001" }),
     );
     expect(lockFolder(file).ok).toBe(true);
-    expect(readdirSync(folder)).toEqual(["relay.lock"]);
+    expectOurs();
   });
 
   it("lets exactly one of several processes take over", async () => {
