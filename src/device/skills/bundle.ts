@@ -4,7 +4,7 @@
  * within every cap and safe to show; anything else is an ordinary chat message.
  *
  * It knows nothing of the receiver's skills; `merge.ts` does.
- * Spec: docs/skills.md "Wire item".
+ * Spec: docs/skills.md "Sharing".
  */
 import { maxMessageBytes } from "../../shared/limits.ts";
 import { utf8 } from "../../shared/bytes.ts";

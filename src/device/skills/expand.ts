@@ -3,7 +3,7 @@
  * executor reads. Tools pass through, enabled skills expand to what they mention, and so on.
  *
  * What a model may name is narrower and decided before, in `registry.ts`.
- * Spec: docs/skills.md "Expansion".
+ * Spec: docs/skills.md "Two switches".
  */
 import { parseMentions } from "./mentions.ts";
 import type { Healing } from "./origins.ts";

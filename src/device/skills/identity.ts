@@ -5,7 +5,7 @@
  * identical itself, the answer is the greatest set of pairs that support each other.
  *
  * Nothing lands here; `landing.ts` decides about the rest.
- * Spec: docs/skills.md "Identity".
+ * Spec: docs/skills.md "What an import does".
  */
 import { depthFirstItems, type Bundle } from "./bundle.ts";
 import { isBuiltinText } from "./builtin.ts";

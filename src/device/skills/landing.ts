@@ -4,7 +4,7 @@
  *
  * An incoming name may not shadow a tool, and may not fill a hole that a local text has, unless the
  * reader accepts just that. Building the list and the provenance is left to `merge.ts`.
- * Spec: docs/skills.md "Captures" and "Choices".
+ * Spec: docs/skills.md "What an import does".
  */
 import { itemsOf, type Bundle } from "./bundle.ts";
 import { identicalCopies } from "./identity.ts";

@@ -4,7 +4,7 @@
  *
  * It does not know what a slug names; callers bring the holders. Text in code spans and fences is
  * read like any other, because a model reads it like any other.
- * Spec: docs/skills.md "Mentions".
+ * Spec: docs/skills.md "Names".
  */
 import { assertNever } from "../../shared/result.ts";
 

@@ -4,7 +4,7 @@
  * for byte. The review shows what this returns, and accepting runs it again and compares hashes.
  *
  * It stores nothing and asks nobody. Undo works from the provenance.
- * Spec: docs/skills.md "Import".
+ * Spec: docs/skills.md "What an import does".
  */
 import { assertNever, err, ok, type Result } from "../../shared/result.ts";
 import type { Bundle } from "./bundle.ts";

@@ -2,7 +2,7 @@
  * What an import did, as data and in plain words. The same lines serve the review's preview and the
  * summary afterwards, so a person reads beforehand exactly what will be said.
  *
- * Spec: docs/skills.md "Outcome".
+ * Spec: docs/skills.md "What an import does".
  */
 
 /** A name that an item could not have. */

@@ -2,7 +2,7 @@
  * What the editor's @-picker offers for the letters typed after an `@`: skills and tools whose slug or
  * display name contains them. It only suggests; what a text mentions is read in `mentions.ts`.
  *
- * Spec: docs/skills.md "Editing".
+ * Spec: docs/skills.md "Names".
  */
 import type { Reference, Registry } from "./registry.ts";
 

@@ -4,7 +4,7 @@
  *
  * It only answers; `commit.ts` and `merge.ts` keep the namespace in order. A population that breaks
  * the rule is refused, because every answer about it would be a guess.
- * Spec: docs/skills.md "Namespace" and "Menu".
+ * Spec: docs/skills.md "Names" and "Two switches".
  */
 import { err, ok, type Result } from "../../shared/result.ts";
 import { mentionSpans, parseMentions, type Mention } from "./mentions.ts";

@@ -3,7 +3,7 @@
  * shared and what arrives, so nothing can be stored that could not be read back.
  *
  * It does not know names of others: slugs are minted in `slug.ts`, mentions are read in `mentions.ts`.
- * Spec: docs/skills.md "Anatomy" and "Wire item".
+ * Spec: docs/skills.md "Sharing".
  */
 import { utf8 } from "../../shared/bytes.ts";
 import { assertNever } from "../../shared/result.ts";

@@ -2,7 +2,7 @@
  * Minting of slugs: from a title to a free handle, and from a handle to a display name. It decides
  * how a name is spelled, never who holds it: the caller says what is taken.
  *
- * Spec: docs/skills.md "Slugs".
+ * Spec: docs/skills.md "Names".
  */
 
 /** Longest slug, the numeric suffix included. Unit: characters. */

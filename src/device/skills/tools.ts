@@ -4,7 +4,7 @@
  * `src/device/tools`; users never add to this list.
  *
  * Every argument is required and flat, because a grammar can force nothing else reliably.
- * Spec: docs/skills.md "Tools".
+ * Spec: docs/skills.md "Names".
  */
 
 /** One argument of a tool, in JSON Schema's words. */
