@@ -101,6 +101,13 @@ export function closeOwnInvite(
   return keyRequest(row, true);
 }
 
+/** What to tell a relay that was out of reach when invites were closed. It may be told twice. */
+export function closedInviteRequests(tx: ReadTx, relayNowMs: number): readonly InviteKeyRequest[] {
+  return allInvites(tx)
+    .filter((row) => row.closedMs !== null && relayNowMs < row.expiresMs)
+    .map((row) => keyRequest(row, true));
+}
+
 /** Whether a stranger's proof is right and belongs to an invite that is open now. */
 export function isOpenInvite(tx: ReadTx, claim: AcceptClaim, relayNowMs: number): boolean {
   const row = getInvite(tx, idText(claim.inviteId));

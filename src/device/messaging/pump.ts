@@ -27,6 +27,8 @@ export interface PumpParts {
   readonly bundles: BundleRefresh;
   readonly clock: Clock;
   readonly rng: Rng;
+  /** An account was worked through, or the pump looked: whoever waits may look, too. */
+  readonly onChange: () => void;
   /** Local trouble: the pump waits a little and goes on. */
   readonly onTrouble: (error: StoreError) => void;
 }
@@ -66,15 +68,16 @@ class OutboxPump implements Pump {
     this.#work = { ...parts, moment };
   }
 
-  wake(): void {
+  readonly wake = (): void => {
     if (this.#woken || this.#closed) return;
     this.#woken = true;
     // After the caller's own work: several wakes of one turn are one look.
     queueMicrotask(() => {
       this.#woken = false;
       this.#look();
+      this.#parts.onChange();
     });
-  }
+  };
 
   busy(): boolean {
     if (this.#closed) return false;

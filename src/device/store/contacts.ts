@@ -43,3 +43,8 @@ export function countContacts(tx: ReadTx, relation: Relation): number {
     .get();
   return row?.total ?? 0;
 }
+
+/** Forgets a person who never became one: their invite did not open the door. */
+export function deleteContact(tx: WriteTx, aik: string): void {
+  tx.delete(contact).where(eq(contact.aik, aik)).run();
+}

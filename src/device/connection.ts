@@ -1,0 +1,234 @@
+/**
+ * This device's place at its relay: the mailbox connection, and what is due whenever it stands —
+ * a prekey that was never published or is a day old, invites that were closed meanwhile, bundles of
+ * the people we write to, private halves of prekeys that nobody can have sealed to any more.
+ *
+ * Deliveries go to the inbox; what is sent is the pump's.
+ *
+ * Spec: docs/protocol.md "The mailbox connection", "Keys" (SPK), "Metadata rules for the client" (4).
+ */
+import type { Clock } from "../shared/clock.ts";
+import { err } from "../shared/result.ts";
+import type { Rng } from "../shared/rng.ts";
+import type { Delivery } from "../shared/wire/frames.ts";
+import type { Background } from "./background.ts";
+import type { DeviceEvent } from "./device.ts";
+import { closedInviteRequests } from "./identity/invites.ts";
+import { answerChallenge, type OwnIdentity } from "./identity/keys.ts";
+import {
+  destroySpentPrekeys,
+  prekeyDueMs,
+  preparePrekey,
+  prekeyPublished,
+} from "./identity/prekeys.ts";
+import type { RelayTime } from "./identity/relay-time.ts";
+import type { BundleRefresh } from "./messaging/bundle-refresh.ts";
+import { allContacts } from "./store/contacts.ts";
+import { getSetting, putSetting } from "./store/settings.ts";
+import type { DeviceStore } from "./store/sqlite.ts";
+import type {
+  Answered,
+  MailboxConnection,
+  MailboxRequest,
+  MailboxState,
+  RelayTransport,
+} from "./transport/port.ts";
+
+/** What the connection is built from. */
+export interface ConnectionParts {
+  readonly store: DeviceStore;
+  readonly transport: Pick<RelayTransport, "openMailbox">;
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly relayTime: RelayTime;
+  readonly bundles: BundleRefresh;
+  readonly background: Background;
+  readonly onDelivery: (delivery: Delivery) => void;
+  /** The connection stands: the outbox may be due. */
+  readonly onReady: () => void;
+  readonly emit: (event: DeviceEvent) => void;
+  readonly notice: (notice: string) => void;
+}
+
+export interface Connection {
+  /** Connects, once. */
+  readonly start: (own: OwnIdentity) => void;
+  readonly started: () => boolean;
+  /** "stopped", or the state of the connection with its reason. */
+  readonly describe: () => string;
+  /** Whether everything that was queued when it connected is here. */
+  readonly drained: () => boolean;
+  readonly acknowledge: (seqs: readonly bigint[]) => void;
+  readonly request: (request: MailboxRequest) => Answered<Readonly<Record<string, unknown>>>;
+  readonly close: () => Promise<void>;
+}
+
+/** How often upkeep is looked at while connected. Units: ms. */
+const upkeepMs = 3_600_000;
+const epochSetting = "relay-epoch";
+
+/** Builds the connection; `start` opens it. */
+export function createConnection(parts: ConnectionParts): Connection {
+  return new RelayConnection(parts);
+}
+
+class RelayConnection implements Connection {
+  readonly #parts: ConnectionParts;
+  #mailbox: MailboxConnection | undefined;
+  #own: OwnIdentity | undefined;
+  #drained = false;
+  #drainBeganMs = 0;
+  #cancelUpkeep: (() => void) | undefined;
+  #closed = false;
+
+  constructor(parts: ConnectionParts) {
+    this.#parts = parts;
+  }
+
+  start(own: OwnIdentity): void {
+    if (this.#mailbox !== undefined || this.#closed) return;
+    this.#own = own;
+    this.#mailbox = this.#parts.transport.openMailbox(
+      {
+        relayOrigin: own.relayOrigin,
+        deviceId: own.deviceId,
+        answerChallenge: (nonce, timeMs) => answerChallenge(own, nonce, timeMs),
+      },
+      {
+        onState: (state) => this.#onState(own, state),
+        onDelivery: this.#parts.onDelivery,
+        onDrained: () => this.#onDrained(own),
+      },
+    );
+  }
+
+  started(): boolean {
+    return this.#mailbox !== undefined;
+  }
+
+  describe(): string {
+    const state = this.#mailbox?.state();
+    if (state === undefined) return "stopped";
+    return "reason" in state ? `${state.type}: ${state.reason}` : state.type;
+  }
+
+  drained(): boolean {
+    return this.#drained && this.#mailbox?.state().type === "ready";
+  }
+
+  acknowledge(seqs: readonly bigint[]): void {
+    this.#mailbox?.acknowledge(seqs);
+  }
+
+  readonly request: Connection["request"] = async (request) => {
+    if (this.#mailbox === undefined || this.#own === undefined) {
+      return err({ type: "unreachable", reason: "this device is not connected to its relay" });
+    }
+    const answer = await this.#mailbox.request(request);
+    if (answer.ok) {
+      this.#parts.relayTime.learn(this.#own.relayOrigin, answer.value.relayTimeMs);
+    }
+    return answer;
+  };
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancelUpkeep?.();
+    await this.#mailbox?.close();
+  }
+
+  #onState(own: OwnIdentity, state: MailboxState): void {
+    const { relayTime, background, emit, notice, onReady } = this.#parts;
+    this.#cancelUpkeep?.();
+    if (state.type === "ready") {
+      relayTime.learn(own.relayOrigin, state.relayTimeMs);
+      this.#drained = false;
+      this.#drainBeganMs = state.relayTimeMs;
+      this.#noteEpoch(state.epoch);
+      if (state.refused.count > 0) {
+        notice(`the relay turned away ${state.refused.count} envelopes: the mailbox was full`);
+      }
+      this.#upkeep(own);
+      onReady();
+    }
+    if (state.type === "displaced") {
+      notice(
+        "another connection of this very device took over: a copy of its data folder is in use somewhere. This one has stopped; link it anew as a device of its own",
+      );
+    }
+    emit({
+      type: "connection",
+      state: state.type,
+      reason: "reason" in state ? state.reason : undefined,
+    });
+    background.changed();
+  }
+
+  #onDrained(own: OwnIdentity): void {
+    const { store, relayTime, emit, background } = this.#parts;
+    this.#drained = true;
+    const relayNowMs = relayTime.nowMs(own.relayOrigin);
+    store.write((tx) => destroySpentPrekeys(tx, { beganMs: this.#drainBeganMs, relayNowMs }));
+    emit({ type: "drained" });
+    background.changed();
+  }
+
+  /** What stands due while connected; looks again in an hour. */
+  #upkeep(own: OwnIdentity): void {
+    const { background, clock } = this.#parts;
+    this.#cancelUpkeep = clock.schedule(this.#untilUpkeep(own), () => this.#upkeep(own));
+    background.run(async () => {
+      await this.#publishPrekey(own);
+      await this.#closeInvites(own);
+      await this.#freshenBundles(own);
+    });
+  }
+
+  #untilUpkeep(own: OwnIdentity): number {
+    const { store, relayTime } = this.#parts;
+    const dueMs = store.read((tx) => prekeyDueMs(tx, own.aikText));
+    const untilMs = dueMs - relayTime.nowMs(own.relayOrigin);
+    return untilMs > 0 ? Math.min(untilMs, upkeepMs) : upkeepMs;
+  }
+
+  async #publishPrekey(own: OwnIdentity): Promise<void> {
+    const { store, relayTime, rng, notice } = this.#parts;
+    const relayNowMs = relayTime.nowMs(own.relayOrigin);
+    const row = store.write((tx) => preparePrekey(tx, own, relayNowMs, rng));
+    if (row === undefined) return;
+    const answer = await this.request({ type: "publish-prekey", prekey: row.record });
+    if (answer.ok) {
+      store.write((tx) => prekeyPublished(tx, row.prekeyId, answer.value.relayTimeMs));
+    } else if (answer.error.type === "refused") {
+      notice(`the relay refused a new prekey: ${answer.error.refusal.message}`);
+    }
+  }
+
+  /** Invites that were used up while the relay could not be told. */
+  async #closeInvites(own: OwnIdentity): Promise<void> {
+    const relayNowMs = this.#parts.relayTime.nowMs(own.relayOrigin);
+    for (const request of this.#parts.store.read((tx) => closedInviteRequests(tx, relayNowMs))) {
+      await this.request(request);
+    }
+  }
+
+  async #freshenBundles(own: OwnIdentity): Promise<void> {
+    const { store, bundles } = this.#parts;
+    await bundles.freshen(own.aikText);
+    const people = store.read(allContacts).filter((person) => person.relation !== "blocked");
+    for (const person of people) {
+      if (this.#closed) return;
+      await bundles.freshen(person.aik);
+    }
+  }
+
+  #noteEpoch(epoch: string): void {
+    this.#parts.store.write((tx) => {
+      const known = getSetting(tx, epochSetting);
+      if (known === epoch) return;
+      putSetting(tx, epochSetting, epoch);
+      const { notice } = this.#parts;
+      if (known !== undefined) tx.afterCommit(() => notice("the relay was restored from a backup"));
+    });
+  }
+}
