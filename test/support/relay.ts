@@ -81,7 +81,7 @@ export async function postUpload(relay: Relay, upload: Uint8Array): Promise<Http
 
 /** Reads an answer as JSON. */
 export async function answerOf(response: Response): Promise<HttpAnswer> {
-  const body = (await response.json()) as HttpAnswer["body"];
+  const body: HttpAnswer["body"] = JSON.parse(await response.text());
   return { status: response.status, body };
 }
 
@@ -204,7 +204,7 @@ export class TestConnection {
   }
 
   #notify(): void {
-    for (const wake of [...this.#waiting]) wake();
+    for (const wake of this.#waiting) wake();
   }
 }
 

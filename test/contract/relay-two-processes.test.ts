@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { readItems } from "../../src/relay/store/deliveries.ts";
+import { type CheckedUpload, type CopyOutcome, insertItems } from "../../src/relay/store/items.ts";
+import { openDatabase } from "../../src/relay/db/client.ts";
+import { createLog } from "../../src/relay/log.ts";
+import {
+  bodyCounts,
+  countedItems,
+  createMailboxes,
+  mailboxRow,
+  storeDay,
+  storeNowMs,
+  storeUpload,
+} from "../support/mailboxes.ts";
+import { type TestDatabase, testStores } from "../support/postgres.ts";
+
+const days = { from: 0, to: storeDay + 2 };
+
+/** States by upload and copy. */
+function states(outcomes: readonly (readonly CopyOutcome[])[]): string[][] {
+  return outcomes.map((copies) => copies.map((copy) => copy.state));
+}
+
+describe.each(testStores())("two relays on $name", ({ open }) => {
+  let db: TestDatabase;
+  beforeAll(async () => {
+    db = await open();
+  });
+  afterAll(() => db.drop());
+
+  const insert = (...uploads: CheckedUpload[]): Promise<readonly (readonly CopyOutcome[])[]> =>
+    insertItems(db.sql, 0, { uploads, nowMs: storeNowMs });
+  const waiting = async (mailbox: string, lane = 0) => {
+    const [items] = await readItems(
+      db.sql,
+      lane,
+      [{ mailbox, afterSeq: 0, maxItems: 1_000, maxBytes: 2 ** 30 }],
+      days,
+    );
+    return items ?? [];
+  };
+
+  it("R5, R9: two relays on one database: numbers never appear below one already read", async () => {
+    const bob = await createMailboxes(db.sql, 4);
+    const [mailbox = ""] = bob.mailboxes;
+    const second = await openDatabase({
+      databaseUrl: db.url,
+      dataDir: "",
+      log: createLog({ level: "silent" }),
+    });
+    if (!second.ok) throw new Error(second.error.message);
+    let writing = true;
+    const write = async (sql: typeof db.sql): Promise<number> => {
+      let stored = 0;
+      for (let batch = 0; batch < 25; batch++) {
+        const uploads = Array.from({ length: 4 }, () => storeUpload(bob));
+        const outcomes = await insertItems(sql, 0, { uploads, nowMs: storeNowMs });
+        stored += outcomes.flat().filter((copy) => copy.state === "stored").length;
+      }
+      return stored;
+    };
+    const read = async (): Promise<number[]> => {
+      const seen: number[] = [];
+      for (let last = false; ; last = !writing) {
+        const [items = []] = await readItems(
+          db.sql,
+          0,
+          [{ mailbox, afterSeq: seen.at(-1) ?? 0, maxItems: 16, maxBytes: 2 ** 30 }],
+          days,
+        );
+        seen.push(...items.map((item) => item.seq));
+        if (last && items.length === 0) return seen;
+      }
+    };
+    const reading = read();
+    const stored = await Promise.all([write(db.sql), write(second.value.sql)]);
+    writing = false;
+    const seen = await reading;
+    await second.value.close();
+    expect(stored).toEqual([400, 400]);
+    expect(seen).toEqual(Array.from({ length: 200 }, (_, index) => index + 1));
+    expect(await mailboxRow(db.sql, mailbox)).toMatchObject(await countedItems(db.sql, mailbox));
+  });
+
+  it("two relays that are sent one upload at once store one copy", async () => {
+    const bob = await createMailboxes(db.sql, 2);
+    for (let round = 0; round < 10; round++) {
+      const upload = storeUpload(bob);
+      const outcomes = await Promise.all([insert(upload), insert(upload), insert(upload)]);
+      const flat = outcomes.flatMap(states).flat().toSorted();
+      expect(flat).toEqual([
+        "duplicate",
+        "duplicate",
+        "duplicate",
+        "duplicate",
+        "stored",
+        "stored",
+      ]);
+    }
+    for (const mailbox of bob.mailboxes) {
+      expect(await mailboxRow(db.sql, mailbox)).toMatchObject(await countedItems(db.sql, mailbox));
+      expect(await waiting(mailbox)).toHaveLength(10);
+    }
+    for (const { pending, items } of await bodyCounts(db.sql)) expect(pending).toBe(items);
+  });
+});
