@@ -101,7 +101,17 @@ async function prepareServer(
   target: Target,
   options: DatabaseOptions,
 ): Promise<Result<Prepared, DatabaseError>> {
-  const sql = connect(target, { max: 1, connection: sessionSettings });
+  let sql: postgres.Sql;
+  try {
+    sql = connect(target, { max: 1, connection: sessionSettings });
+  } catch {
+    // The driver's own text quotes nothing useful, and its cause holds the password.
+    return err({
+      type: "unreachable",
+      message:
+        "DATABASE_URL is no URL: expected postgres://user:password@host:port/database, with special characters of the password encoded (# as %23, @ as %40, / as %2F)",
+    });
+  }
   try {
     const facts = await readFacts(sql, options.log);
     if (!facts.ok) return facts;

@@ -134,6 +134,14 @@ describe("openDatabase", () => {
     expect(message).not.toContain("hunter2");
   });
 
+  it("says how to write a URL that cannot be read, without its password", async () => {
+    const url = "postgres://relay:hunter2#1@127.0.0.1:1/pixie";
+    const refused = await openDatabase({ databaseUrl: url, dataDir: "", log });
+    expect(refused).toMatchObject({ ok: false, error: { type: "unreachable" } });
+    expect(refused.ok ? "" : refused.error.message).toContain("# as %23");
+    expect(JSON.stringify(refused)).not.toContain("hunter2");
+  });
+
   it("tells a database that does not exist from a server that does not run", async () => {
     const { url, drop } = await createTestDatabase("embedded", "empty");
     await drop();
