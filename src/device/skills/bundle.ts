@@ -91,9 +91,9 @@ export function bundleProblem(bundle: Bundle): string | undefined {
     const [problem] = fieldProblems(item);
     if (problem !== undefined) return `@${item.id}: ${fieldProblemText(problem)}`;
   }
-  if (new Set(items.map((item) => item.id)).size < items.length) return "an id appears twice";
+  // The walk meets every id once, so a repeated id comes out short, too.
   if (depthFirstItems(bundle).length < items.length) {
-    return "an item cannot be reached from the shared skill";
+    return "an id is repeated, or cannot be reached from the shared skill";
   }
   return undefined;
 }

@@ -108,6 +108,10 @@ describe("sharing on", () => {
       row.id === "plan-2" ? { ...row, detailedBody: "better steps" } : row,
     );
     expect(shared(edited, "trip", imported.origins)).toEqual(["trip", "plan-2"]);
+    const named = imported.skills.map((row) =>
+      row.id === "plan-2" ? { ...row, name: "My Plan" } : row,
+    );
+    expect(shared(named, "trip", imported.origins)).toEqual(["trip", "plan-2"]);
     const recognised = merge(
       mergeInput([skill("plan", "steps, @plan")], bundle(item("plan", "steps, @plan"))),
     );
