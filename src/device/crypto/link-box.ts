@@ -32,7 +32,7 @@ import {
   encapsulationSeedBytes,
   xwingCiphertextBytes,
 } from "./primitives.ts";
-import { parseName } from "./profile.ts";
+import { isName } from "./profile.ts";
 
 /** Number of a box at the rendezvous. */
 export type LinkBoxNumber = 1 | 2 | 3 | 4;
@@ -172,13 +172,13 @@ function parseGrant(bytes: Uint8Array): Result<LinkGrant, { readonly type: "link
     accountMailbox: reader.take(16),
     certificate: reader.take(certificateBytes),
   };
-  const nameText = parseUtf8(reader.take(reader.u8()));
-  const name = nameText.ok ? parseName(nameText.value) : nameText;
+  const name = parseUtf8(reader.take(reader.u8()));
   const originBytes = reader.u16();
   if (bytes.length < reader.offset + originBytes) return malformed();
   const url = parseUtf8(reader.take(originBytes));
   const origin = url.ok ? parseRelayOrigin(url.value) : url;
-  if (!name.ok || !url.ok || !origin.ok || origin.value !== url.value) return malformed();
+  if (!name.ok || !isName(name.value)) return malformed();
+  if (!url.ok || !origin.ok || origin.value !== url.value) return malformed();
   return ok({
     ...fixed,
     accountName: name.value,

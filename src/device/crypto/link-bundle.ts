@@ -3,7 +3,7 @@
  * of its public keys. The code carries a hash of the bundle, so the relay cannot put another one.
  *
  * Bundle: version 1 ‖ DSK 32 ‖ X-Wing public key 1,216 ‖ device id 16 ‖ mailbox 16 ‖ signature 64
- * by the DSK over `PX1 link-bundle` ‖ the 1,281 bytes before it ‖ name (UTF-8, 1 to 128 bytes).
+ * by the DSK over `PX1 link-bundle` ‖ the 1,281 bytes before it ‖ name (UTF-8, at most 128 bytes).
  * Code: `pixie-link:` + base64url(secret 16 ‖ BLAKE2b-128(bundle)).
  *
  * Spec: docs/protocol.md "Linking".
@@ -22,7 +22,7 @@ import { xwingPublicKeyBytes } from "../../shared/crypto/prekey.ts";
 import { blake2b, sign, signatureBytes, verify } from "../../shared/crypto/sodium.ts";
 import { protocolVersion } from "../../shared/limits.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
-import { parseName } from "./profile.ts";
+import { isName, parseName } from "./profile.ts";
 
 const scheme = "pixie-link:";
 const label = "PX1 link-bundle";
@@ -67,7 +67,7 @@ export function signLinkBundle(bundle: LinkBundle, dskPrivateKey: Uint8Array): U
 /** Parses and verifies a bundle. That it is the one in the code is checked by `matchesLinkCode`. */
 export function parseLinkBundle(record: Uint8Array): Result<LinkBundle, LinkBundleError> {
   const fixedBytes = unsignedBytes + signatureBytes;
-  if (record.length <= fixedBytes) return err({ type: "link-bundle" });
+  if (record.length < fixedBytes) return err({ type: "link-bundle" });
   const reader = new ByteReader(record);
   if (reader.u8() !== protocolVersion) return err({ type: "link-bundle" });
   const keys = {
@@ -78,9 +78,10 @@ export function parseLinkBundle(record: Uint8Array): Result<LinkBundle, LinkBund
   };
   const signature = reader.take(signatureBytes);
   const text = parseUtf8(record.subarray(fixedBytes));
-  const name = text.ok ? parseName(text.value) : text;
   const signed = verify(keys.dsk, signature, label, record.subarray(0, unsignedBytes));
-  return name.ok && signed ? ok({ ...keys, name: name.value }) : err({ type: "link-bundle" });
+  return text.ok && isName(text.value) && signed
+    ? ok({ ...keys, name: text.value })
+    : err({ type: "link-bundle" });
 }
 
 /** The text behind the QR code. */

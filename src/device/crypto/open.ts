@@ -128,33 +128,39 @@ export function openItem(
 interface Verified {
   readonly inner: ParsedInner;
   readonly certificate: Certificate;
+}
+
+interface Unsealed extends Verified {
   readonly recipientAik: Uint8Array;
   readonly prekeyId: Uint8Array;
 }
 
 /** From the prekey to the signature: everything that needs no knowledge about people. */
-function openSealed(item: Item, me: Opener): Result<Verified, OpenFailure> {
+function openSealed(item: Item, me: Opener): Result<Unsealed, OpenFailure> {
   const prekeyId = item.header.slice(0, prekeyIdBytes);
   const prekey = me.findPrekey(prekeyId);
   if (prekey === undefined) return err({ type: "prekey-unknown" });
   const contentKey = openHeader(item, me.deviceId, prekey);
   if (!contentKey.ok) return contentKey;
-  const inner = openBody(item, contentKey.value, prekey.aik);
-  if (!inner.ok) return inner;
+  const verified = verifyBody(item, contentKey.value, prekey.aik);
+  wipe(contentKey.value);
+  return verified.ok ? ok({ ...verified.value, recipientAik: prekey.aik, prekeyId }) : verified;
+}
 
+function verifyBody(
+  item: Item,
+  contentKey: Uint8Array,
+  aik: Uint8Array,
+): Result<Verified, OpenFailure> {
+  const inner = openBody(item, contentKey, aik);
+  if (!inner.ok) return inner;
   // Before any signature is believed: a sender's honest message to somebody else, re-wrapped for me.
-  if (!equalBytes(inner.value.recipientAik, prekey.aik)) return err({ type: "recipient" });
+  if (!equalBytes(inner.value.recipientAik, aik)) return err({ type: "recipient" });
   const certificate = parseCertificate(inner.value.certificate);
   if (!certificate.ok) return certificate;
-  const signed = verifyInner(inner.value, contentKey.value, certificate.value.dsk);
-  wipe(contentKey.value);
-  if (!signed) return err({ type: "signature" });
-  return ok({
-    inner: inner.value,
-    certificate: certificate.value,
-    recipientAik: prekey.aik,
-    prekeyId,
-  });
+  return verifyInner(inner.value, contentKey, certificate.value.dsk)
+    ? ok({ inner: inner.value, certificate: certificate.value })
+    : err({ type: "signature" });
 }
 
 function openHeader(

@@ -42,10 +42,14 @@ export function parseName(text: string): Result<string, NameError> {
     : ok(text);
 }
 
+/** Whether a name is one that a device may send: what parseName accepts, or none. */
+export function isName(text: string): boolean {
+  return text === "" || parseName(text).ok;
+}
+
 /** Encodes a profile. Throws on a name or relay that is out of bounds: parse them where they come in. */
 export function encodeProfile(profile: Profile): Uint8Array {
-  const name = parseName(profile.name);
-  if (!name.ok) throw new Error(`not encoding a profile: ${name.error.reason}`);
+  if (!isName(profile.name)) throw new Error("not encoding a profile: name is out of bounds");
   if (!isRelayOrigin(profile.relay)) throw new Error("not encoding a profile: relay is no origin");
   return utf8(
     JSON.stringify({
@@ -76,7 +80,7 @@ export function parseProfile(
   }
   const accessKey = parseId(accessKeyText, accessKeyBytes);
   const accountMailbox = parseId(mailboxText, idBytes);
-  if (!accessKey.ok || !accountMailbox.ok || !parseName(name).ok || !isRelayOrigin(relay)) {
+  if (!accessKey.ok || !accountMailbox.ok || !isName(name) || !isRelayOrigin(relay)) {
     return err({ type: "content" });
   }
   return ok({ name, accessKey: accessKey.value, relay, accountMailbox: accountMailbox.value });

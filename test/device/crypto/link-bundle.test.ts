@@ -57,7 +57,7 @@ describe("the bundle", () => {
     for (let i = 0; i < 1_345; i += 5) {
       expect(failureOf(parseLinkBundle(flip(record, i)))).toBe("link-bundle");
     }
-    for (const bytes of [new Uint8Array(0), record.slice(0, 1_345), record.slice(1)]) {
+    for (const bytes of [new Uint8Array(0), record.slice(0, 1_344), record.slice(1)]) {
       expect(failureOf(parseLinkBundle(bytes))).toBe("link-bundle");
     }
   });
@@ -68,6 +68,7 @@ describe("the bundle", () => {
       expect(failureOf(parseLinkBundle(concat(fixed, utf8(name))))).toBe("link-bundle");
     }
     expect(failureOf(parseLinkBundle(concat(fixed, Uint8Array.of(0xff))))).toBe("link-bundle");
+    expect(valueOf(parseLinkBundle(fixed)).name).toBe("");
     expect(() => startLink("a\0", rng)).toThrow(/control/);
   });
 });
