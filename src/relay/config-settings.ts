@@ -26,7 +26,6 @@ export interface RelayConfig {
   /** False: an outdated schema is refused, and `pixie relay migrate` is run by another role. */
   readonly databaseMigrate: boolean;
   readonly registration: "open" | "codes";
-  readonly name: string;
   /** Who runs it, for `/v1/info`. */
   readonly contact?: string;
   /** Networks (CIDR) whose forwarded client address is believed. */
@@ -176,7 +175,6 @@ export const defaultConfig: RelayConfig = {
   databaseConnections: 4,
   databaseMigrate: true,
   registration: "open",
-  name: "pixie relay",
   trustedProxies: [],
   addressRequestsPerMinute: 1_200,
   mailboxUploadsPerMinute: 600,
@@ -242,7 +240,6 @@ export const settings: readonly Setting[] = [
     parse: oneOf(["open", "codes"]),
     about: "Who may open an account: open = anyone who reaches the relay.",
   }),
-  setting({ name: "name", field: "name", parse: text, about: "Shown to clients." }),
   setting({
     name: "contact",
     field: "contact",

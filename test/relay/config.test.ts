@@ -44,17 +44,17 @@ describe("the sources", () => {
   });
 
   it("rank file < environment < flag, and each value remembers its own", () => {
-    const file = fileWith('port = 1\nname = "file"\nlog_level = "debug"\n');
+    const file = fileWith('port = 1\ncontact = "file"\nlog_level = "debug"\n');
     const loaded = loadRelayConfig({
       file,
-      env: { PIXIE_RELAY_PORT: "2", PIXIE_RELAY_NAME: "env" },
+      env: { PIXIE_RELAY_PORT: "2", PIXIE_RELAY_CONTACT: "env" },
       flags: { port: "3", host: undefined },
     });
     if (!loaded.ok) throw new Error(loaded.error.problems.join("\n"));
-    expect(loaded.value.config).toMatchObject({ port: 3, name: "env", logLevel: "debug" });
+    expect(loaded.value.config).toMatchObject({ port: 3, contact: "env", logLevel: "debug" });
     expect(loaded.value.origins).toEqual({
       port: "flag --port",
-      name: "env PIXIE_RELAY_NAME",
+      contact: "env PIXIE_RELAY_CONTACT",
       logLevel: "file log_level",
     });
   });
@@ -82,7 +82,6 @@ describe("the sources", () => {
       database_connections: 8,
       database_migrate: false,
       registration: "open",
-      name: "here",
       contact: "admin@example.org",
       trusted_proxies: ["10.0.0.0/8", "fd00::/8"],
       address_requests_per_minute: 10,
