@@ -65,6 +65,8 @@ export interface Connection {
 
 /** How often upkeep is looked at while connected. Units: ms. */
 const upkeepMs = 3_600_000;
+/** How long a request waits for a connection that is just being made. Units: ms. */
+const connectPatienceMs = 10_000;
 const epochSetting = "relay-epoch";
 
 /** Builds the connection; `start` opens it. */
@@ -80,6 +82,8 @@ class RelayConnection implements Connection {
   #drainBeganMs = 0;
   #cancelUpkeep: (() => void) | undefined;
   #closed = false;
+  /** Requests that wait for the first answer of the relay. */
+  readonly #waits = new Set<() => void>();
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
@@ -124,6 +128,7 @@ class RelayConnection implements Connection {
     if (this.#mailbox === undefined || this.#own === undefined) {
       return err({ type: "unreachable", reason: "this device is not connected to its relay" });
     }
+    if (this.#mailbox.state().type === "connecting") await this.#connected();
     const answer = await this.#mailbox.request(request);
     if (answer.ok) {
       this.#parts.relayTime.learn(this.#own.relayOrigin, answer.value.relayTimeMs);
@@ -134,11 +139,30 @@ class RelayConnection implements Connection {
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancelUpkeep?.();
+    this.#endWaits();
     await this.#mailbox?.close();
+  }
+
+  /** Resolves when an attempt to connect ended, one way or the other, or at the bound. */
+  #connected(): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#parts.clock.schedule(connectPatienceMs, () => end());
+      const end = (): void => {
+        cancel();
+        this.#waits.delete(end);
+        resolve();
+      };
+      this.#waits.add(end);
+    });
+  }
+
+  #endWaits(): void {
+    for (const end of Array.from(this.#waits)) end();
   }
 
   #onState(own: OwnIdentity, state: MailboxState): void {
     const { relayTime, background, emit, notice, onReady } = this.#parts;
+    if (state.type !== "connecting") this.#endWaits();
     this.#cancelUpkeep?.();
     if (state.type === "ready") {
       relayTime.learn(own.relayOrigin, state.relayTimeMs);
