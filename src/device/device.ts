@@ -210,6 +210,10 @@ export interface DeviceSkills {
     id: string,
     options: { readonly confirmed: boolean },
   ) => Result<{ readonly notes: readonly string[] }, DeviceError>;
+  /** What the planner may choose from: handles with their one-liners, skills first. Empty: no planning. */
+  readonly menu: () => readonly { readonly handle: string; readonly line: string }[];
+  /** Names of the tools that following this skill binds, in first-appearance order. */
+  readonly toolsFor: (id: string) => readonly string[];
   /** Sends the skill with all that it mentions. `contact`: a name or an identity key. */
   readonly share: (id: string, contact: string) => Result<SentMessage, DeviceError>;
   /** Shows what an import would do. Stores nothing. */

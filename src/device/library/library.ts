@@ -16,6 +16,7 @@ import type {
   SkillSaved,
 } from "../device.ts";
 import { encodeBundle, bundleHash } from "../skills/bundle.ts";
+import { toolsForPlan } from "../skills/expand.ts";
 import {
   createSkill,
   deleteSkill,
@@ -30,6 +31,7 @@ import {
 import { type Choices, noChoices } from "../skills/landing.ts";
 import { acceptMerge, type MergeInput } from "../skills/merge.ts";
 import { outcomeLines } from "../skills/outcome.ts";
+import { menuOf, openRegistry, type Registry } from "../skills/registry.ts";
 import type { Catalogue } from "../skills/rename.ts";
 import { reviewBundle } from "../skills/review.ts";
 import { shareBundle, shareErrorText } from "../skills/share.ts";
@@ -70,6 +72,14 @@ export function createLibrary(parts: LibraryParts): Result<DeviceSkills, Catalog
       saving(parts, (catalogue) => renameSkill(catalogue, fixedNames, id, handle)),
     setFlags: (id, flags) => setFlags(parts, id, flags),
     remove: (id, { confirmed }) => remove(parts, id, confirmed),
+    menu: () => {
+      const { skills, tools } = menuOf(registryOf(parts));
+      return [
+        ...skills.map((skill) => ({ handle: skill.id, line: skill.shortDescription })),
+        ...tools.map((tool) => ({ handle: tool.slug, line: tool.description })),
+      ];
+    },
+    toolsFor: (id) => toolsForPlan(registryOf(parts), [id]).map((tool) => tool.toolName),
     share: (id, contact) => share(parts, id, contact),
     review: (messageId, choices = noChoices) =>
       parts.store.read((tx) => {
@@ -85,6 +95,10 @@ export function createLibrary(parts: LibraryParts): Result<DeviceSkills, Catalog
 
 // Servers for on-demand tools come with a later release; until then they reserve no names.
 const fixedNames: FixedNames = { tools: toolSet, onDemandNames: [] };
+
+function registryOf(parts: LibraryParts): Registry {
+  return openRegistry(parts.store.read(readCatalogue).skills, toolSet);
+}
 
 function saved(catalogue: Catalogue, edit: SkillEdit): Result<Saved, SaveError> {
   const draft: Draft = {
