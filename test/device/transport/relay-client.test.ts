@@ -88,14 +88,17 @@ describe("what a relay's reply means", () => {
     });
   });
 
-  it("calls a page of the right status but another type no relay", async () => {
+  it.each([
+    ["text/html", "<html>Welcome to the hotel network</html>"],
+    ["text/plain", JSON.stringify({ time: "1", results: [], unaddressed: [] })],
+  ])("calls a %s page of the right status no relay", async (type, page) => {
     const { origin } = await serving((_request, response) => {
-      response.writeHead(200, { "content-type": "text/html" });
-      response.end("<html>Welcome to the hotel network</html>");
+      response.writeHead(202, { "content-type": type });
+      response.end(page);
     });
-    expect(await transport().info(origin)).toMatchObject({
+    expect(await transport().upload(origin, upload)).toMatchObject({
       ok: false,
-      error: { type: "protocol", reason: expect.stringContaining("text/html") },
+      error: { type: "protocol", reason: expect.stringContaining(type) },
     });
   });
 
