@@ -1,4 +1,5 @@
 /** Opening: what must open, the catalogue of what must not, and that nothing changes either way. */
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { concat, equalBytes, utf8 } from "../../../src/shared/bytes.ts";
 import { prekeyId, signPrekey } from "../../../src/shared/crypto/prekey.ts";
@@ -62,6 +63,20 @@ describe("an honest message", () => {
       expect(opened.payload).toEqual({ kind: "message", text });
       expect(equalBytes(opened.content, utf8(text))).toBe(true);
     }
+  });
+
+  it("arrives for every text, whoever of 1 to 3 devices opens it", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 900 }), fc.nat(2), (text, index) => {
+        const to = { ...bob, devices: bob.devices.slice(0, index + 1) };
+        const request = requestOf(alice, to, { content: utf8(text) });
+        const items = itemsOf(valueOf(sealUpload(request, rng)).upload);
+        const opened = valueOf(openItem(at(items, index), openerOf(bob, index), contact));
+        expect(opened.payload).toEqual({ kind: "message", text });
+        expect(opened.bucket).toBe(utf8(text).length <= 695 ? 0 : 1);
+      }),
+      { numRuns: 40 },
+    );
   });
 
   it("R47, R48: opens whatever time it claims", () => {
