@@ -1,0 +1,26 @@
+/**
+ * `npm run bench -- [--only NAME] [--quick]`: runs benchmarks one after the other and prints one JSON
+ * line per result on stdout.
+ */
+import { parseArgs } from "node:util";
+
+import type { Bench } from "./bench.ts";
+import { relayThroughput } from "./relay-throughput.ts";
+
+const benches: readonly Bench[] = [relayThroughput];
+
+const { values } = parseArgs({
+  options: { only: { type: "string" }, quick: { type: "boolean", default: false } },
+});
+const chosen = benches.filter((bench) => values.only === undefined || bench.name === values.only);
+if (chosen.length === 0) {
+  const names = benches.map((bench) => bench.name).join(", ");
+  process.stderr.write(`no bench named ${values.only}: there are ${names}\n`);
+  process.exitCode = 2;
+}
+for (const bench of chosen) {
+  await bench.run({
+    quick: values.quick,
+    emit: (line) => process.stdout.write(`${JSON.stringify(line)}\n`),
+  });
+}
