@@ -36,7 +36,7 @@ export interface ExternalSource {
 const log = createLog({ level: "silent" });
 
 /** A temporary folder in which an unprivileged server can work, too. */
-export function clusterFolderPath(): string {
+function clusterFolderPath(): string {
   return mkdtempSync(path.join(tmpdir(), "pixie-test-"));
 }
 

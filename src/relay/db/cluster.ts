@@ -29,7 +29,7 @@ import type { Binaries } from "./embedded-binaries.ts";
 import type { ServerUser } from "./embedded-user.ts";
 
 /** Major version of the binaries, in the cluster's name: another major never opens these files. */
-export const embeddedMajor = 18;
+const embeddedMajor = 18;
 
 /** The only role and the database of the embedded cluster. */
 export const embeddedRole = "pixie";
