@@ -2,7 +2,7 @@
  * What sealing and opening must compute alike: the keys of a body and of a header, and the bytes
  * that each binds. One place, so that the two directions cannot drift.
  *
- * Spec: docs/protocol.md "Body" and "Header".
+ * Spec: docs/protocol.md "Envelopes" (body and header).
  */
 import { concat, label16, u8 } from "../../shared/bytes.ts";
 import { authenticate, blake2b, keyedBlake2b } from "../../shared/crypto/sodium.ts";

@@ -2,7 +2,7 @@
  * The plaintext inside a body: who wrote what, to whom, signed. This file cuts and joins its bytes
  * and makes the signature; what the fields must satisfy is judged by open.ts.
  *
- * Spec: docs/protocol.md "Inner plaintext" (232 bytes before the content, a signature of 64 after;
+ * Spec: docs/protocol.md "Envelopes" (232 bytes before the content, a signature of 64 after;
  * label `PX1 message-sig`, the content key signed along).
  */
 import { ByteReader, concat, u16, u32, u64, u8 } from "../../shared/bytes.ts";

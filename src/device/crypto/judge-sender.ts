@@ -6,7 +6,7 @@
  * Pure: contacts and invites are looked up through functions of the caller.
  *
  * Spec: docs/protocol.md "Opening" (blocked | aik-renewed → device-missing → device-key →
- * device-revoked → type-not-allowed) and "TypeTag".
+ * device-revoked → type-not-allowed) and "Tags".
  */
 import { equalBytes } from "../../shared/bytes.ts";
 import type { Certificate } from "../../shared/crypto/certificate.ts";

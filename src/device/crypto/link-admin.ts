@@ -8,7 +8,7 @@
  * list between the last two steps, and warning that linking gives full access, is done by
  * identity/linking. The other side is link-new-device.ts; box bytes are in link-box.ts.
  *
- * Spec: docs/protocol.md "Linking".
+ * Spec: docs/protocol.md "Devices and people" (linking).
  */
 import { ByteReader, concat, u8 } from "../../shared/bytes.ts";
 import { blake2b } from "../../shared/crypto/sodium.ts";

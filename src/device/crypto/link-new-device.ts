@@ -8,7 +8,7 @@
  * person typed here. The other side is link-admin.ts; box bytes are in link-box.ts. Storing keys
  * and moving boxes is done by identity/linking.
  *
- * Spec: docs/protocol.md "Linking".
+ * Spec: docs/protocol.md "Devices and people" (linking).
  */
 import { ByteReader, equalBytes } from "../../shared/bytes.ts";
 import { type Certificate, parseCertificate } from "../../shared/crypto/certificate.ts";

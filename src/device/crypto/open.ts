@@ -5,7 +5,7 @@
  * Nothing here changes state. Prekeys and senders are looked up through functions of the caller,
  * which journals the outcome and acknowledges the item either way; no reason ever leaves the device.
  *
- * Spec: docs/protocol.md "Opening" (§4; codes in order).
+ * Spec: docs/protocol.md "Opening" (codes in order).
  */
 import { equalBytes } from "../../shared/bytes.ts";
 import { type Certificate, parseCertificate } from "../../shared/crypto/certificate.ts";

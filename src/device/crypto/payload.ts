@@ -3,7 +3,7 @@
  * verifies the signatures inside a content; what a payload does to this device is decided by
  * dispatch, and whether this sender may send it by open.ts.
  *
- * Spec: docs/protocol.md "TypeTag" (§3).
+ * Spec: docs/protocol.md "Tags".
  */
 import {
   ByteReader,

@@ -6,7 +6,7 @@
  * Each function is one documented libsodium construction. What can fail on foreign bytes returns a
  * Result or undefined; a wrong length of our own throws, because that is a bug.
  *
- * Spec: docs/protocol.md "Primitives" (X-Wing, XChaCha20-Poly1305, crypto_kdf, pad).
+ * Spec: docs/protocol.md "Shape" (X-Wing, XChaCha20-Poly1305, crypto_kdf, pad).
  */
 import sodium from "libsodium-wrappers";
 import { err, ok, type Result } from "../../shared/result.ts";

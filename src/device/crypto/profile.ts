@@ -2,7 +2,7 @@
  * The profile: how an account is called and reached, as it tells its contacts. What a profile may
  * change about a contact (a new relay needs the user's consent) is decided by its readers.
  *
- * Spec: docs/protocol.md "profile" (UTF-8 JSON {name ≤ 128 B, access_key, relay ≤ 256 B,
+ * Spec: docs/protocol.md "Tags" (UTF-8 JSON {name ≤ 128 B, access_key, relay ≤ 256 B,
  * account_mailbox}; fits the smallest bucket, also behind the 48 bytes of a contact-accept).
  */
 import { isWellFormed, parseUtf8, toBase64Url, utf8 } from "../../shared/bytes.ts";

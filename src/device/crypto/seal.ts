@@ -6,7 +6,7 @@
  * Randomness is drawn in a fixed order (content key 32, slot 14, 64 for each device in order), so
  * that vectors reproduce every byte.
  *
- * Spec: docs/protocol.md "Sealing".
+ * Spec: docs/protocol.md "Envelopes".
  */
 import { concat } from "../../shared/bytes.ts";
 import { deliveryTokenInput, type KeyKind, makeToken } from "../../shared/crypto/token.ts";

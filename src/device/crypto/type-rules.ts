@@ -4,7 +4,7 @@
  *
  * The tag travels inside the ciphertext only, so the relay cannot tell one kind from another.
  *
- * Spec: docs/protocol.md "TypeTag" (§3).
+ * Spec: docs/protocol.md "Tags".
  */
 
 /** Type tags. 5 is not assigned; an unassigned one is a kind of a newer version. */

@@ -2,7 +2,7 @@
  * The device certificate: the account's word that a signing key is one of its devices. It travels
  * inside every sealed message, so that a message can be verified without asking anyone.
  *
- * Spec: docs/protocol.md "Device certificate" (156 bytes, label `PX1 device-cert`).
+ * Spec: docs/protocol.md "Records" (certificate: 156 bytes, label `PX1 device-cert`).
  */
 import { ByteReader, concat, u32, u64 } from "../bytes.ts";
 import { err, ok, type Result } from "../result.ts";

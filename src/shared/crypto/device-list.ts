@@ -5,7 +5,7 @@
  * Owns the record and the rules between neighbours of the chain. Which version to trust, and what
  * to do about a fork, is for its readers (relay store, device contacts).
  *
- * Spec: docs/protocol.md "Device list".
+ * Spec: docs/protocol.md "Records" (device list).
  */
 import { ByteReader, concat, equalBytes, u32, u64, u8 } from "../bytes.ts";
 import { idText } from "../ids.ts";

@@ -5,7 +5,7 @@
  *
  * Key derivation needs crypto_kdf, which only a device has: see device/crypto.
  *
- * Spec: docs/protocol.md "Invite".
+ * Spec: docs/protocol.md "Records" (invite).
  */
 import {
   ByteReader,

@@ -3,7 +3,7 @@
  * relay is worthless at another. It is the WHATWG origin of the configured public URL and is never
  * taken from a header.
  *
- * Spec: docs/protocol.md "Relay origin".
+ * Spec: docs/protocol.md "Notation" (relay origin).
  */
 import { utf8 } from "../bytes.ts";
 import { maxRelayOriginBytes } from "../limits.ts";

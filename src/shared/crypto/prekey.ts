@@ -2,7 +2,7 @@
  * The signed prekey: an X-Wing public key that a device publishes, so that others can seal to it
  * while it is away. The relay stores and serves it; only the device holds the private half.
  *
- * Spec: docs/protocol.md "Prekey" (1,305 bytes, label `PX1 signed-prek`; the account's key is
+ * Spec: docs/protocol.md "Records" (prekey: 1,305 bytes, label `PX1 signed-prek`; the account's key is
  * signed along, so that a prekey cannot be moved between accounts).
  */
 import { ByteReader, clampU64, concat, equalBytes, u64, u8 } from "../bytes.ts";

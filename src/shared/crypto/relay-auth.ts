@@ -2,7 +2,7 @@
  * The two signatures by which the relay knows its own accounts and devices: registration (by the
  * account) and the answer to a challenge (by the device). Both bind the relay's origin.
  *
- * Spec: docs/protocol.md "Registration", "The mailbox connection".
+ * Spec: docs/protocol.md "Relay interface".
  */
 import { concat, u64 } from "../bytes.ts";
 import { blake2b, sign, verify } from "./sodium.ts";

@@ -2,7 +2,7 @@
  * The renewal: an account's old and new identity key both say that the new one takes over. It ends
  * the authority of a removed admin device, which still holds the old key.
  *
- * Spec: docs/protocol.md "Renewal" (236 bytes, label `PX1 renewal`, both signatures over the first
+ * Spec: docs/protocol.md "Records" (renewal: 236 bytes, label `PX1 renewal`, both signatures over the first
  * 108 bytes).
  */
 import { ByteReader, concat, u32, u64 } from "../bytes.ts";

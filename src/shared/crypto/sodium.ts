@@ -5,7 +5,7 @@
  * The library is WebAssembly and must be ready before its first call: importing this module waits
  * for that, so everything built on it is synchronous.
  *
- * Spec: docs/protocol.md "Signatures". libsodium's verification is strict and cofactorless already
+ * Spec: docs/protocol.md "Notation" (signatures). libsodium's verification is strict and cofactorless already
  * (canonical S, no small-order A or R), which is what the protocol asks for.
  */
 import sodium from "libsodium-wrappers";

@@ -6,7 +6,7 @@
  * The delivery token covers every byte of the upload and the relay it is meant for; the bundle
  * token covers the request it belongs to.
  *
- * Spec: docs/protocol.md "Tokens".
+ * Spec: docs/protocol.md "Envelopes" (tokens).
  */
 import { concat, label16, u32, u64, u8 } from "../bytes.ts";
 import { maxTokenLifetimeMs, uploadPrefixBytes } from "../limits.ts";

@@ -3,7 +3,7 @@
  * devices, one body) and the item that each device receives. This file cuts and joins bytes; it
  * verifies lengths and nothing else, because the relay must not be able to do more.
  *
- * Spec: docs/protocol.md "Upload", "Item".
+ * Spec: docs/protocol.md "Envelopes" (upload, item).
  */
 import { ByteReader, concat, u16, u64, u8 } from "../bytes.ts";
 import type { KeyKind } from "../crypto/token.ts";

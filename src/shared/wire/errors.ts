@@ -2,7 +2,7 @@
  * Why the relay refuses something, as clients see it. One closed set: the relay maps each code to
  * one HTTP status, and the same codes answer WebSocket requests.
  *
- * Spec: docs/protocol.md "Refusals".
+ * Spec: docs/protocol.md "Relay interface".
  */
 
 /** Code of a refusal. */
