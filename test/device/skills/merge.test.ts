@@ -101,6 +101,12 @@ describe("landing", () => {
     expect(merged.outcome.renamed.map(({ to }) => to)).toEqual(["plan-4", "plan-5"]);
   });
 
+  it("mints past the names of code", () => {
+    const named = bundle(item("b", "@c", { name: "Calendar" }), item("c", "x", { name: "Skill" }));
+    const merged = into([skill("b"), skill("c")], named);
+    expect(merged.outcome.imported).toEqual(["calendar-2", "skill-2"]);
+  });
+
   it("re-slugs a root that no mention can name", () => {
     const merged = into([], bundle(item("a-", "x", { name: "A" })));
     expect(lines(merged)).toEqual(["@a- is not a usable name — imported as @a."]);
@@ -182,6 +188,37 @@ describe("identity", () => {
     expect(bodyOf(broken, "b-2")).toBe("@a-2");
   });
 
+  it("takes one copy of an item for all that mention it", () => {
+    const shared = bundle(item("p", "@c @d"), item("c", "x"), item("d", "@c"));
+    const first = into([skill("c", "mine")], shared);
+    expect(bodyOf(first, "d")).toBe("@c-2");
+    const bodies = new Map([
+      ["c", "x"],
+      ["d", "@c"],
+    ]);
+    const edited = first.skills.map((row) => ({
+      ...row,
+      detailedBody: bodies.get(row.id) ?? row.detailedBody,
+    }));
+    // p calls the copy and d the owner's own: both fit by themselves, together they do not, and
+    // then the unedited copy wins.
+    const second = into(edited, shared, { origins: first.origins });
+    expect(second.outcome.imported).toEqual(["p-2", "d-2"]);
+    expect(bodyOf(second, "p-2")).toBe("@c-2 @d-2");
+  });
+
+  it("takes one copy of an item for all mentions in one body", () => {
+    const shared = bundle(item("a", "@b then @b"), item("b", "x"));
+    const first = into([skill("b", "mine")], shared);
+    const edited = first.skills.map((row) => {
+      if (row.id === "b") return { ...row, detailedBody: "x" };
+      return row.id === "a" ? { ...row, detailedBody: "@b-2 then @b" } : row;
+    });
+    const second = into(edited, shared, { origins: first.origins });
+    expect(second.outcome.imported).toEqual(["a-2"]);
+    expect(second.outcome.skippedIdentical).toEqual(["b"]);
+  });
+
   it("counts a deleted copy as new, and forgets it", () => {
     const first = into([], incoming);
     const deleted = deleteSkill({ ...first, baseInstructions: "" }, "parent", true);
@@ -190,6 +227,17 @@ describe("identity", () => {
     expect(origins.copies.map((origin) => origin.localId)).toEqual(["child"]);
     const second = into(skills, incoming, { origins });
     expect(lines(second)).toEqual(["Imported @parent.", "You already had @child."]);
+  });
+
+  it("forgets what it knew about a slug when another skill lands there", () => {
+    const first = into([], incoming);
+    const without = first.skills.filter((row) => row.id !== "parent");
+    const other = bundle(item("parent", "another"));
+    const second = into(without, other, { origins: first.origins });
+    expect(second.origins.copies.map(({ localId, wire }) => [localId, wire.detailedBody])).toEqual([
+      ["child", "their child"],
+      ["parent", "another"],
+    ]);
   });
 
   it("brings an unchanged parent along when its leaf has changed", () => {

@@ -113,7 +113,10 @@ describe("sharing on", () => {
     );
     expect(shared(named, "trip", imported.origins)).toEqual(["trip", "plan-2"]);
     const recognised = merge(
-      mergeInput([skill("plan", "steps, @plan")], bundle(item("plan", "steps, @plan"))),
+      mergeInput(
+        [skill("plan", "steps, @plan", { nameIsSet: true })],
+        bundle(item("plan", "steps, @plan")),
+      ),
     );
     const renamed = renameSkill(
       { skills: recognised.skills, origins: recognised.origins, baseInstructions: "" },
