@@ -27,6 +27,8 @@ import { contactJson, inviteJson, messageJson, type SyncRecord } from "./sync-re
 
 /** One note's worth of JSON: it fits the second largest bucket with room for its frame. */
 const pageBytes = 60_000;
+/** The largest record: what the largest bucket holds, less the frame of a note. */
+const maxRecordBytes = 261_600;
 /** History for a new device: the newest messages, at most this much. A mailbox holds 20 MiB. */
 const maxHistoryBytes = 4 * 1_048_576;
 const owedSetting = "sync-owed";
@@ -65,6 +67,11 @@ export function isOwedSync(tx: ReadTx, deviceId: string): boolean {
   return owedDevices(tx).includes(deviceId);
 }
 
+/** Whether any device still waits for its first notes. */
+export function anyOwedSync(tx: ReadTx): boolean {
+  return owedDevices(tx).length > 0;
+}
+
 /**
  * Queues what devices are owed that can be sealed to by now; call it whenever our own bundle was
  * learned. Returns how many devices were served.
@@ -101,26 +108,30 @@ export function payOwedSync(
 
 function queueHistory(tx: WriteTx, own: OwnIdentity, moment: SyncMoment): void {
   const records: SyncRecord[] = [];
-  let bytes = 0;
+  let [bytes, leftOut] = [0, 0];
   for (const row of allMessageRows(tx).toReversed()) {
     const record = messageJson(row);
-    bytes += JSON.stringify(record).length;
-    if (bytes > maxHistoryBytes) break;
-    records.push(record);
+    const size = sizeOf(record);
+    bytes += size;
+    // One that fills an envelope by itself has no room for a note around it.
+    if (bytes > maxHistoryBytes || size > maxRecordBytes) leftOut += 1;
+    else records.push(record);
   }
-  queuePages(tx, own, moment, { topic: "history", pages: paged(records.toReversed()) });
+  queuePages(tx, own, moment, { topic: "history", pages: paged(records.toReversed()), leftOut });
 }
 
 interface Pages {
   readonly topic: "contacts" | "invites" | "history";
   readonly pages: readonly (readonly SyncRecord[])[];
+  /** Records that stay on this device because they are too many or too large; told to the reader. */
+  readonly leftOut?: number;
 }
 
 function queuePages(
   tx: WriteTx,
   own: OwnIdentity,
   { nowMs, rng }: SyncMoment,
-  { topic, pages }: Pages,
+  { topic, pages, leftOut = 0 }: Pages,
 ): void {
   for (const items of pages) {
     addOutgoing(tx, {
@@ -128,7 +139,7 @@ function queuePages(
       recipientAik: own.aikText,
       typeTag: payloadTag.sync,
       flags: 0,
-      content: encodeSync(topic, { items }),
+      content: encodeSync(topic, leftOut === 0 ? { items } : { items, left_out: leftOut }),
       sentMs: nowMs,
       notBeforeMs: nowMs,
       confirmed: true,
@@ -141,7 +152,7 @@ function paged(records: readonly SyncRecord[]): readonly (readonly SyncRecord[])
   const pages: SyncRecord[][] = [];
   let bytes = pageBytes;
   for (const record of records) {
-    const size = Buffer.byteLength(JSON.stringify(record)) + 1;
+    const size = sizeOf(record);
     if (bytes + size > pageBytes) {
       pages.push([]);
       bytes = 0;
@@ -150,6 +161,10 @@ function paged(records: readonly SyncRecord[]): readonly (readonly SyncRecord[])
     bytes += size;
   }
   return pages;
+}
+
+function sizeOf(record: SyncRecord): number {
+  return Buffer.byteLength(JSON.stringify(record)) + 1;
 }
 
 function owedDevices(tx: ReadTx): readonly string[] {
