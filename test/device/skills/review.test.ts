@@ -109,6 +109,10 @@ describe("the review", () => {
     expect(mine.items[1]?.keepable).toEqual(["plan"]);
     expect(mine.broughtAlong).toEqual(["trip"]);
     expect(review(first.skills, incoming, more).broughtAlong).toEqual([]);
+    const moved = into([skill("trip", "mine")], incoming);
+    expect(review(moved.skills, changed, { origins: moved.origins }).broughtAlong).toEqual([
+      "trip",
+    ]);
   });
 
   it("stores nothing: the same input gives the same review", () => {
