@@ -226,7 +226,7 @@ describe("importing, for any history", () => {
           for (const bundle of bundles) checkMerge(state, bundle, mergeInto(state, bundle));
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 180 },
     );
   });
 
@@ -251,7 +251,7 @@ describe("importing, for any history", () => {
           expect(later.skills).toEqual(state.skills);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 180 },
     );
   });
 
@@ -273,7 +273,7 @@ describe("importing, for any history", () => {
           }
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 180 },
     );
   });
 
@@ -291,7 +291,7 @@ describe("importing, for any history", () => {
         fc.pre(itemsOf(back).length === itemsOf(shared).length);
         expect(mergeInto(state, back).outcome.imported).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: 180 },
     );
   });
 });
