@@ -41,8 +41,8 @@ const lockRetryMs = 100;
 export const settleMs = 15_000;
 
 /**
- * Opens a session for a device that has an account. `connect` catches up with the relay first, when
- * no daemon does so anyway. Errors: no account here, the folder is held, the store does not open.
+ * Opens a session for a device that has an account. `connect` catches up with the relay first, or
+ * lets the daemon do so. Errors: no account here, the folder is held, the store does not open.
  */
 export async function openSession(
   parts: SessionParts,
@@ -54,16 +54,19 @@ export async function openSession(
   if (!opened.ok) return opened;
   if (opened.value.type === "daemon") {
     const { call, pid } = opened.value.client;
+    const status = await call("status", {});
+    if (!status.ok) return status;
+    if (connect && hopeful.has(status.value.connection))
+      await call("settle", { boundMs: settleMs });
     return ok({ call, daemonPid: pid, [Symbol.asyncDispose]: () => Promise.resolve() });
   }
   const { device } = opened.value;
   const ready =
-    device.identity() === undefined ? err(noAccount(dataDir)) : started(device, connect);
+    device.identity() === undefined ? err(noAccount(dataDir)) : await caughtUp(device, connect);
   if (!ready.ok) {
     await device.close();
     return ready;
   }
-  if (connect) await device.settle(settleMs);
   return ok({
     call: createPerformer(device).perform,
     daemonPid: undefined,
@@ -102,9 +105,21 @@ async function daemonOrDevice(parts: SessionParts): Promise<Result<Opened, Devic
   }
 }
 
-function started(device: Device, connect: boolean): Result<undefined, DeviceError> {
-  return connect ? device.start() : ok(undefined);
+/** Catches up with the relay, unless that is not wanted or the relay cannot be reached. */
+async function caughtUp(device: Device, connect: boolean): Promise<Result<undefined, DeviceError>> {
+  if (!connect) return ok(undefined);
+  const lost = new AbortController();
+  const stopListening = device.onEvent((event) => {
+    if (event.type === "connection" && !hopeful.has(event.state)) lost.abort();
+  });
+  const givenUp = new Promise((resolve) => lost.signal.addEventListener("abort", resolve));
+  const started = device.start();
+  if (started.ok) await Promise.race([device.settle(settleMs), givenUp]);
+  stopListening();
+  return started;
 }
+
+const hopeful: ReadonlySet<string> = new Set(["connecting", "ready"]);
 
 /** Whether a device was ever opened in that folder. Asked before opening, which would make one. */
 export function holdsStore(dataDir: string): boolean {

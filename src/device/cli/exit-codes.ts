@@ -39,8 +39,7 @@ export function exitCodeOf(type: string): ExitCode {
 }
 
 const prefixes: readonly (readonly [prefix: string, code: ExitCode])[] = [
-  ["no-such-", exitCodes.notFound],
-  ["unknown-contact", exitCodes.notFound],
+  ["no-", exitCodes.notFound],
   ["ambiguous", exitCodes.notFound],
   ["unreachable", exitCodes.unreachable],
   ["relay-", exitCodes.unreachable],
@@ -55,6 +54,7 @@ const prefixes: readonly (readonly [prefix: string, code: ExitCode])[] = [
 const codeByType: ReadonlyMap<string, ExitCode> = new Map([
   ["usage", exitCodes.usage],
   ["setting", exitCodes.usage],
+  ["relay-url", exitCodes.usage],
   ["malformed-parameters", exitCodes.usage],
   ["unreachable-contact", exitCodes.refused],
   ["not-accepted-yet", exitCodes.unreachable],

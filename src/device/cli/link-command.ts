@@ -78,20 +78,20 @@ async function joinWith(
   const deviceName = text("deviceName") ?? io.hostName;
   const offered = await device.offerLink({ relayUrl, deviceName });
   if (!offered.ok) return offered;
-  const { code, admitted, enterDigits, cancel } = offered.value;
+  const { code } = offered.value;
   progress({ code }, [
     ...(io.outputIsTerminal ? renderUnicodeCompact(code).split("\n") : []),
     code,
     "On an admin device of the account: pixie device link --code and this code",
   ]);
-  const admission = await admitted;
+  const admission = await offered.value.admitted;
   if (!admission.ok) return admission;
   const digits = await readDigits(invocation);
   if (!digits.ok) {
-    await cancel();
+    await offered.value.cancel();
     return digits;
   }
-  const joined = await enterDigits(digits.value);
+  const joined = await offered.value.enterDigits(digits.value);
   if (!joined.ok) return joined;
   // Contacts and history follow as messages: fetch what is there already.
   const started = device.start();

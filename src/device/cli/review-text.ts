@@ -30,7 +30,9 @@ export function reviewLines(review: ReviewView, sender: string): readonly string
     ...(review.ignoredChoices.length === 0
       ? []
       : [`  These choices do not apply here: ${handles(review.ignoredChoices)}.`]),
-    "It lands enabled and off the planner's menu; pixie skill advertise puts it there.",
+    ...(review.outcome.imported.length === 0
+      ? []
+      : ["It lands enabled and off the planner's menu; pixie skill advertise puts it there."]),
   ];
 }
 

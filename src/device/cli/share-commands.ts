@@ -114,7 +114,9 @@ async function accept(session: Session, invocation: Invocation): Promise<Outcome
   return ok({
     json: accepted.value,
     lines: accepted.value.lines,
-    notes: ["imported skills are off the planner's menu: pixie skill advertise puts one there"],
+    notes: [
+      "imported skills are off the planner's menu until you put them there: pixie skill advertise",
+    ],
   });
 }
 
