@@ -85,11 +85,10 @@ export async function until(
 export async function befriend(inviter: Device, guest: Device): Promise<void> {
   const { link } = expectOk(await inviter.invite());
   expectOk(await guest.acceptInvite(link));
-  const aik = (device: Device): string => device.identity()?.aik ?? "";
   await until(
     [inviter, guest],
     "both are contacts",
-    () => isContact(inviter, aik(guest)) && isContact(guest, aik(inviter)),
+    () => isContact(inviter, guest) && isContact(guest, inviter),
   );
   await settled(inviter, guest);
 }
@@ -157,6 +156,7 @@ export function texts(device: Device, contact?: string): readonly string[] {
   return expectOk(device.messages(contact)).map((message) => message.text);
 }
 
-function isContact(device: Device, aik: string): boolean {
+function isContact(device: Device, other: Device): boolean {
+  const aik = other.identity()?.aik;
   return device.contacts().some((person) => person.aik === aik && person.relation === "contact");
 }

@@ -18,7 +18,7 @@ import { relationOf, senderContext } from "../identity/contacts.ts";
 import { openerOf } from "../identity/prekeys.ts";
 import { getOwnAccount, getOwnDevice } from "../store/identity.ts";
 import { hasSeen, markSeen } from "../store/messages.ts";
-import { journalSetAside } from "../store/set-aside.ts";
+import { journalSetAside, trimSetAside } from "../store/set-aside.ts";
 import type { DeviceStore, WriteTx } from "../store/sqlite.ts";
 import { type StoreError, storeErrorOf } from "../store/store-error.ts";
 import { applyEvents } from "./outbox-rows.ts";
@@ -114,6 +114,7 @@ function journal(parts: InboxParts, batch: readonly Delivery[]): void {
       journalSetAside(tx, { itemHash: idText(blake2b(32, item)), reason, nowMs: arrival.nowMs });
       tx.afterCommit(() => parts.onSetAside(reason));
     }
+    trimSetAside(tx);
   });
 }
 

@@ -69,6 +69,8 @@ export type OutboxEvent =
   | { readonly type: "confirmed"; readonly deviceId: string }
   /** Copies that seem to be lost to their devices. */
   | { readonly type: "reseal"; readonly deviceIds: readonly string[] }
+  /** That device confirmed something newer: if it does not confirm this one soon, it lost it. */
+  | { readonly type: "overtaken"; readonly deviceId: string }
   /** Copies that were looked at and left alone; with `reason` when re-sealing has come to its end. */
   | {
       readonly type: "checked";

@@ -31,6 +31,7 @@ import {
   checkMs,
   newPrekeyMs,
   networkRetry,
+  overtakenMs,
   prekeyAskMs,
   recipientRetry,
   resealMs,
@@ -73,11 +74,12 @@ export function shouldReseal(
 type OpenEvent = Exclude<OutboxEvent, { type: "confirmed" }>;
 type Decision = Extract<
   OpenEvent,
-  { type: "reseal" | "checked" | "revoked" | "nobody" | "impossible" | "time" }
+  { type: "reseal" | "overtaken" | "checked" | "revoked" | "nobody" | "impossible" | "time" }
 >;
 
 const decisions: ReadonlySet<string> = new Set([
   "reseal",
+  "overtaken",
   "checked",
   "revoked",
   "nobody",
@@ -117,11 +119,18 @@ function afterSealing(entry: Entry, event: Exclude<OpenEvent, Decision>, moment:
 function decided(entry: Entry, event: Decision, nowMs: number): Entry {
   switch (event.type) {
     case "reseal":
-      return ofDevices(entry, event.deviceIds, (copy) => ({
-        ...requeued(copy, nowMs),
-        attempts: 0,
-        reseals: copy.reseals + 1,
-      }));
+      // A confirmed copy is never sealed again by itself.
+      return ofDevices(entry, event.deviceIds, (copy) =>
+        copy.state === "accepted"
+          ? { ...requeued(copy, nowMs), attempts: 0, reseals: copy.reseals + 1 }
+          : copy,
+      );
+    case "overtaken":
+      return ofDevices(entry, [event.deviceId], (copy) =>
+        copy.state === "accepted"
+          ? { ...copy, nextMs: Math.min(copy.nextMs, lookMs(copy, nowMs + overtakenMs)) }
+          : copy,
+      );
     case "checked":
       return ofDevices(
         { ...entry, reason: event.reason ?? entry.reason },
@@ -141,6 +150,11 @@ function decided(entry: Entry, event: Decision, nowMs: number): Entry {
     default:
       return assertNever(event);
   }
+}
+
+/** When a copy is next worth a look: not before it may be sealed again. */
+function lookMs(copy: Copy, notBeforeMs: number): number {
+  return Math.max(notBeforeMs, (copy.acceptedMs ?? 0) + resealMs(copy.reseals));
 }
 
 function sealed(

@@ -14,11 +14,12 @@ import { encodeReceipt } from "../crypto/payload.ts";
 import { payloadTag } from "../crypto/type-rules.ts";
 import { getContact } from "../store/contacts.ts";
 import { getOwnAccount } from "../store/identity.ts";
-import { addOutgoing } from "../store/outbox.ts";
+import { addOutgoing, overtakenMessages } from "../store/outbox.ts";
 import { accountsWithDueReceipts, addReceiptDue, takeReceipts } from "../store/receipts.ts";
 import type { ReadTx, WriteTx } from "../store/sqlite.ts";
 import type { Moment } from "./outbox-entry.ts";
 import { applyEvents } from "./outbox-rows.ts";
+import { overtakenMs } from "./retry-times.ts";
 
 /** Bounds of a random delay. Units: ms. */
 export type DelayRange = readonly [min: number, max: number];
@@ -78,7 +79,7 @@ export function applyReceipt(
   moment: Moment,
 ): readonly string[] {
   const { senderAik, deviceId } = receipt;
-  return receipt.messageIds.filter(
+  const confirmed = receipt.messageIds.filter(
     (messageId) =>
       applyEvents(
         tx,
@@ -87,6 +88,20 @@ export function applyReceipt(
         moment,
       ) !== undefined,
   );
+  if (confirmed.length > 0) watchOvertaken(tx, { recipientAik: senderAik, deviceId }, moment);
+  return confirmed;
+}
+
+/** What the device has not confirmed although it reads newer messages is looked at soon. */
+function watchOvertaken(
+  tx: WriteTx,
+  device: { readonly recipientAik: string; readonly deviceId: string },
+  moment: Moment,
+): void {
+  for (const messageId of overtakenMessages(tx, device, moment.nowMs + overtakenMs)) {
+    const event = { type: "overtaken", deviceId: device.deviceId } as const;
+    applyEvents(tx, { ...device, messageId }, [event], moment);
+  }
 }
 
 /** Contacts and our own account only: nobody else learns that something arrived. */

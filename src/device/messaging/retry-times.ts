@@ -23,8 +23,8 @@ export const networkRetry: RetryBounds = { baseMs: 1_000, capMs: 5 * minuteMs };
 export const recipientRetry: RetryBounds = { baseMs: minuteMs, capMs: hourMs };
 /** A device without a usable prekey is asked for this often. Units: ms. */
 export const prekeyAskMs = dayMs;
-/** A copy that nothing speaks against is looked at again after this. Units: ms. */
-export const checkMs = 20 * minuteMs;
+/** A copy that nothing speaks against is looked at again after this; a receipt hastens it. Units: ms. */
+export const checkMs = 6 * hourMs;
 
 /** Sealings again of one copy, at most; then the user is told. */
 export const maxReseals = 8;

@@ -5,7 +5,20 @@
  * Everyone who sends anything calls `addOutgoing` inside the transaction that caused it; the pump
  * does the rest after the commit.
  */
-import { and, asc, count, eq, gt, isNotNull, isNull, lt, lte, min, notInArray } from "drizzle-orm";
+import {
+  and,
+  asc,
+  count,
+  eq,
+  gt,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  max,
+  min,
+  notInArray,
+} from "drizzle-orm";
 import { outbox, outboxCopy, sealedUpload } from "./schema.ts";
 import type { ReadTx, WriteTx } from "./sqlite.ts";
 
@@ -243,6 +256,40 @@ export function confirmedNewer(
       .limit(1)
       .get() !== undefined
   );
+}
+
+/**
+ * Messages of which that device has a copy that it has not confirmed, although it confirmed one
+ * that was accepted later; those that are looked at after `laterThanMs` only.
+ */
+export function overtakenMessages(
+  tx: ReadTx,
+  device: Pick<OutboxCopyRow, "recipientAik" | "deviceId">,
+  laterThanMs: number,
+): readonly string[] {
+  const ofDevice = and(
+    eq(outboxCopy.recipientAik, device.recipientAik),
+    eq(outboxCopy.deviceId, device.deviceId),
+  );
+  const newest = tx
+    .select({ acceptedMs: max(outboxCopy.acceptedMs) })
+    .from(outboxCopy)
+    .where(and(ofDevice, eq(outboxCopy.state, "confirmed")))
+    .get()?.acceptedMs;
+  if (newest == null) return [];
+  return tx
+    .select({ messageId: outboxCopy.messageId })
+    .from(outboxCopy)
+    .where(
+      and(
+        ofDevice,
+        eq(outboxCopy.state, "accepted"),
+        lt(outboxCopy.acceptedMs, newest),
+        gt(outboxCopy.nextMs, laterThanMs),
+      ),
+    )
+    .all()
+    .map((row) => row.messageId);
 }
 
 /** Keeps sealed bytes until the relay answers, so that a retry repeats them exactly. */
