@@ -196,7 +196,15 @@ function connect(
   settings: { readonly max: number; readonly connection: Record<string, string> },
 ): postgres.Sql {
   const types: Record<string, postgres.PostgresType> = { bigint: safeInteger };
-  const common = { ...settings, types, connect_timeout: 10, onnotice: () => {} };
+  // fetch_types: the driver would ask for array types on every new connection, and a backend that dies
+  // during that query ends the process (unhandled 57P01). Arrays are passed as text literals instead.
+  const common = {
+    ...settings,
+    types,
+    fetch_types: false,
+    connect_timeout: 10,
+    onnotice: () => {},
+  };
   if ("url" in target) return postgres(target.url, common);
   // Everything is said: the driver would fill gaps from PGPORT, PGPASSWORD and their kin.
   return postgres({
