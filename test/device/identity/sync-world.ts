@@ -3,6 +3,7 @@ import { expect } from "vitest";
 import { parsePayload, type Payload } from "../../../src/device/crypto/payload.ts";
 import { applySync, type SyncOutcome } from "../../../src/device/identity/sync-records.ts";
 import { addMessage, markSeen } from "../../../src/device/store/messages.ts";
+import type { OutboxRow } from "../../../src/device/store/outbox.ts";
 import { outbox } from "../../../src/device/store/schema.ts";
 import type { ReadTx } from "../../../src/device/store/sqlite.ts";
 import { utf8 } from "../../../src/shared/bytes.ts";
@@ -18,7 +19,9 @@ export const bobAik = idText(bob.aik.publicKey);
 /** When notes are made. */
 export const moment = { nowMs: testNowMs, rng: seededRng("moment") };
 /** What a device has queued, in order. */
-export const queued = (tx: ReadTx) => tx.select().from(outbox).orderBy(outbox.row).all();
+export function queued(tx: ReadTx): readonly OutboxRow[] {
+  return tx.select().from(outbox).orderBy(outbox.row).all();
+}
 
 /** Carries every note that a device queued to a sibling, as sealing and opening would. */
 export function carry(from: Registered, to: Registered): readonly (SyncOutcome | undefined)[] {
@@ -30,8 +33,13 @@ export function carry(from: Registered, to: Registered): readonly (SyncOutcome |
   });
 }
 /** Takes in a note of these records. */
-export const apply = ({ store }: Registered, topic: string, ...items: readonly unknown[]) =>
-  store.write((tx) => applySync(tx, topic, { kind: topic, items }, testNowMs));
+export function apply(
+  { store }: Registered,
+  topic: string,
+  ...items: readonly unknown[]
+): SyncOutcome | undefined {
+  return store.write((tx) => applySync(tx, topic, { kind: topic, items }, testNowMs));
+}
 
 /** Journals a message of Bob. */
 export function say({ store, own }: Registered, text: string | Uint8Array, seed: string): void {
