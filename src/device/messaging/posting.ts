@@ -9,9 +9,11 @@ import { idText } from "../../shared/ids.ts";
 import type { Result } from "../../shared/result.ts";
 import type { RefusalCode } from "../../shared/wire/errors.ts";
 import type { EnvelopeReply } from "../../shared/wire/http.ts";
+import { payloadTag } from "../crypto/type-rules.ts";
+import type { DeviceEvent } from "../device.ts";
 import { newestList } from "../identity/lists.ts";
 import { markBundleStale } from "../store/lists.ts";
-import { getSealedUpload, type SealedUploadRow } from "../store/outbox.ts";
+import { getOutbox, getSealedUpload, type SealedUploadRow } from "../store/outbox.ts";
 import type { DeviceStore, ReadTx, WriteTx } from "../store/sqlite.ts";
 import type { Answer, RelayTransport, TransportError } from "../transport/port.ts";
 import type { CopyResult, Moment, OutboxEvent } from "./outbox-entry.ts";
@@ -23,6 +25,7 @@ export interface PostingParts {
   readonly transport: Pick<RelayTransport, "upload">;
   readonly relayTime: { readonly learn: (relayOrigin: string, relayTimeMs: number) => void };
   readonly moment: () => Moment;
+  readonly emit: (event: DeviceEvent) => void;
 }
 
 /** Posts the upload of a slot. Returns mailboxes that the relay says should have got a copy, too. */
@@ -32,11 +35,15 @@ export async function postSealed(parts: PostingParts, slot: string): Promise<rea
   const answer = await parts.transport.upload(sealed.relayOrigin, sealed.upload);
   const relayTimeMs = timeOf(answer);
   if (relayTimeMs !== undefined) parts.relayTime.learn(sealed.relayOrigin, relayTimeMs);
-  return parts.store.write((tx) =>
-    answer.ok
+  return parts.store.write((tx) => {
+    const { messageId, recipientAik } = sealed;
+    if (getOutbox(tx, messageId, recipientAik)?.typeTag === payloadTag.message) {
+      tx.afterCommit(() => parts.emit({ type: "delivery", messageId, recipientAik }));
+    }
+    return answer.ok
       ? applyAnswer(tx, sealed, answer.value.reply, parts.moment())
-      : applyFailure(tx, sealed, answer.error, parts.moment()),
-  );
+      : applyFailure(tx, sealed, answer.error, parts.moment());
+  });
 }
 
 function applyAnswer(

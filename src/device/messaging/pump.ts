@@ -9,6 +9,7 @@
  */
 import type { Clock } from "../../shared/clock.ts";
 import { randomFraction, type Rng } from "../../shared/rng.ts";
+import type { DeviceEvent } from "../device.ts";
 import type { RelayTime } from "../identity/relay-time.ts";
 import { dueRecipients, hasUnanswered, holdBack, nextDue, nextOutboxMs } from "../store/outbox.ts";
 import { nextReceiptDueMs } from "../store/receipts.ts";
@@ -27,6 +28,7 @@ export interface PumpParts {
   readonly bundles: BundleRefresh;
   readonly clock: Clock;
   readonly rng: Rng;
+  readonly emit: (event: DeviceEvent) => void;
   /** An account was worked through, or the pump looked: whoever waits may look, too. */
   readonly onChange: () => void;
   /** Local trouble: the pump waits a little and goes on. */
