@@ -22,6 +22,7 @@ import {
   prekeyPublished,
 } from "./identity/prekeys.ts";
 import type { RelayTime } from "./identity/relay-time.ts";
+import { anyOwedSync } from "./identity/sync.ts";
 import type { BundleRefresh } from "./messaging/bundle-refresh.ts";
 import { allContacts } from "./store/contacts.ts";
 import { getSetting, putSetting } from "./store/settings.ts";
@@ -65,6 +66,8 @@ export interface Connection {
 
 /** How often upkeep is looked at while connected. Units: ms. */
 const upkeepMs = 3_600_000;
+/** The same while a newly linked device has published no prekey. Units: ms. */
+const newDeviceMs = 15_000;
 /** How long a request waits for a connection that is just being made. Units: ms. */
 const connectPatienceMs = 10_000;
 const epochSetting = "relay-epoch";
@@ -212,7 +215,8 @@ class RelayConnection implements Connection {
     const { store, relayTime } = this.#parts;
     const dueMs = store.read((tx) => prekeyDueMs(tx, own.aikText));
     const untilMs = dueMs - relayTime.nowMs(own.relayOrigin);
-    return untilMs > 0 ? Math.min(untilMs, upkeepMs) : upkeepMs;
+    const lookMs = store.read(anyOwedSync) ? newDeviceMs : upkeepMs;
+    return untilMs > 0 ? Math.min(untilMs, lookMs) : lookMs;
   }
 
   async #publishPrekey(own: OwnIdentity): Promise<void> {
@@ -238,7 +242,9 @@ class RelayConnection implements Connection {
 
   async #freshenBundles(own: OwnIdentity): Promise<void> {
     const { store, bundles } = this.#parts;
-    await bundles.freshen(own.aikText);
+    // A device that was linked and has published nothing yet waits for people and history.
+    const isOwed = store.read(anyOwedSync);
+    await (isOwed ? bundles.fetch(own.aikText) : bundles.freshen(own.aikText));
     const people = store.read(allContacts).filter((person) => person.relation !== "blocked");
     for (const person of people) {
       if (this.#closed) return;

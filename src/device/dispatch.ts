@@ -30,8 +30,9 @@ import {
   queueProfile,
 } from "./messaging/payload.ts";
 import { applyReceipt, type DelayRange, drawDelay, queueReceipt } from "./messaging/receipts.ts";
-import { countContacts, getContact, putContact } from "./store/contacts.ts";
+import { allContacts, countContacts, getContact, putContact } from "./store/contacts.ts";
 import { getOwnAccount, putOwnAccount } from "./store/identity.ts";
+import { bundleFetchedMs } from "./store/lists.ts";
 import { addMessage, conversationRows } from "./store/messages.ts";
 import { wakeRecipient } from "./store/outbox.ts";
 import type { WriteTx } from "./store/sqlite.ts";
@@ -226,6 +227,10 @@ function takeSync(context: Context, payload: Extract<Payload, { kind: "sync" }>)
   if (outcome === undefined) {
     tx.afterCommit(() => effects.notice(`a sibling sent "${payload.topic}": update pixie here`));
     return;
+  }
+  // A sibling tells whom we know; only their relay tells which prekeys they have.
+  for (const { aik } of allContacts(tx)) {
+    if (bundleFetchedMs(tx, aik) === undefined) tx.afterCommit(() => effects.refresh(aik));
   }
   announce(context, { type: "devices" });
 }

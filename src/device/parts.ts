@@ -56,6 +56,9 @@ export function joinRooms(ground: Ground): DeviceParts {
     onLearned: (aik) => {
       payOwed(ground, relayTime, aik);
       pump.wake();
+      ground.emit(
+        store.read(getOwnAccount)?.aik === aik ? { type: "devices" } : { type: "contact", aik },
+      );
     },
   });
   const pump = createPump({
