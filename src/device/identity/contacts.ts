@@ -168,11 +168,7 @@ export function relationOf(tx: ReadTx, aik: string): Relation {
 }
 
 /** Why a person cannot be sent to now; `undefined` when they can. */
-export function unreachableReason(
-  tx: ReadTx,
-  person: ContactRow,
-  relayNowMs: number,
-): string | undefined {
+function unreachableReason(tx: ReadTx, person: ContactRow, relayNowMs: number): string | undefined {
   if (person.relation === "blocked") return "blocked by you";
   if (person.relation === "request") return "a message request: accept it first";
   const stopped = listStopped(tx, person.aik);

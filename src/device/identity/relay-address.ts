@@ -48,7 +48,7 @@ export function isAcceptableRelay(origin: string, ownOrigin: string | undefined)
 }
 
 /** Whether a host, as a URL writes it, is an address or a name inside a private network. */
-export function isPrivateHost(host: string): boolean {
+function isPrivateHost(host: string): boolean {
   const bare = host.startsWith("[") ? host.slice(1, -1) : host;
   const family = isIP(bare);
   if (family === 4) return privateAddresses.check(bare, "ipv4");

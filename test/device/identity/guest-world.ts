@@ -25,7 +25,7 @@ import { seededRng } from "../../support/seeded-rng.ts";
 import { type Registered, sealItemTo } from "./identity-world.ts";
 
 /** The person who accepts. */
-export const guest = createPerson(seededRng("guest"));
+const guest = createPerson(seededRng("guest"));
 export const guestAik = idText(guest.aik.publicKey);
 /** What the guest says about themselves. */
 export const profile: Profile = {
