@@ -3,7 +3,7 @@
  * asks the relay first and stores what it agreed to; what a contact must be told is queued in the
  * same transaction.
  *
- * Spec: docs/protocol.md "Registration", "Invite" (§8).
+ * Spec: docs/protocol.md "Registration", "First contact".
  */
 import { parseRelayOrigin } from "../shared/crypto/origin.ts";
 import { idText } from "../shared/ids.ts";

@@ -5,7 +5,7 @@
  * Who may send what was judged when the item was opened; nothing is judged again here except what
  * only the store can say: how many strangers may wait, and whether a relay may be followed.
  *
- * Spec: docs/protocol.md "TypeTag" (§3), "Opening" (§4), "View mismatch" (§8).
+ * Spec: docs/protocol.md "Tags", "Opening", "View mismatch".
  */
 import { clampU64 } from "../shared/bytes.ts";
 import { idText } from "../shared/ids.ts";

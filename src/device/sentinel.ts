@@ -4,7 +4,7 @@
  * owner of each format judges what is under it.
  *
  * Nothing here acts: `dispatch.ts` gives a recognised payload its meaning.
- * Spec: docs/skills.md "Sharing".
+ * Spec: docs/skills.md "Sentinels".
  */
 import { decodeBundle, shareSentinel } from "./skills/bundle.ts";
 import { members, parseStrictJson } from "./skills/strict-json.ts";

@@ -1,7 +1,7 @@
 /**
  * `pixie contact …`: invite somebody, accept an invite, list everyone.
  *
- * Spec: docs/operating.md "Command line"; docs/protocol.md "Invites".
+ * Spec: docs/operating.md "Command line"; docs/protocol.md "First contact".
  */
 import type { Command } from "commander";
 import { renderUnicodeCompact } from "uqr";

@@ -2,7 +2,7 @@
  * `pixie device link`, both sides. The new device shows a code and wants eight digits; the admin
  * device takes the code, warns what it gives away, and shows the digits.
  *
- * The exchange itself is in identity/linking.ts. Spec: docs/protocol.md "Linking".
+ * The exchange itself is in identity/offer-link.ts and grant-link.ts. Spec: docs/protocol.md "Linking".
  */
 import { existsSync } from "node:fs";
 

@@ -2,7 +2,7 @@
  * `pixie skill share`, `review` and `accept`: giving a skill away, and taking one in after reading all
  * of it. Accepting needs the hash that the review ended with, or a yes right after reading it here.
  *
- * Spec: docs/skills.md "Sharing", "Review", "Import".
+ * Spec: docs/skills.md "Sharing", "Review", "What an import does".
  */
 import type { Command } from "commander";
 

@@ -3,7 +3,7 @@
  * Both secrets travel outside the relay (a link, a QR code); the relay learns one invite key and
  * one box id, from which nothing else follows.
  *
- * Spec: docs/protocol.md "Records" (invite) and "Devices and people" (linking).
+ * Spec: docs/protocol.md "Invite" and "Linking".
  */
 import { concat, label16, utf8 } from "../../shared/bytes.ts";
 import { authenticate, blake2b, verifyAuthentication } from "../../shared/crypto/sodium.ts";

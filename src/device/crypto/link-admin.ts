@@ -6,9 +6,9 @@
  *
  * The digits are committed to before anybody types them, and a proof is tried once. Signing the
  * list between the last two steps, and warning that linking gives full access, is done by
- * identity/linking. The other side is link-new-device.ts; box bytes are in link-box.ts.
+ * identity/grant-link.ts. The other side is link-new-device.ts; box bytes are in link-box.ts.
  *
- * Spec: docs/protocol.md "Devices and people" (linking).
+ * Spec: docs/protocol.md "Linking".
  */
 import { ByteReader, concat, u8 } from "../../shared/bytes.ts";
 import { blake2b } from "../../shared/crypto/sodium.ts";

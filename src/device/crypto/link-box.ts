@@ -11,7 +11,7 @@
  * Grant: version 1 ‖ r 32 ‖ AK 32 ‖ account mailbox 16 ‖ certificate 156 ‖ name length u8 ‖ name ‖
  * origin length u16 ‖ relay origin ‖ device list to the end.
  *
- * Spec: docs/protocol.md "Devices and people" (linking).
+ * Spec: docs/protocol.md "Linking".
  */
 import { ByteReader, concat, label16, parseUtf8, u16, u8, utf8 } from "../../shared/bytes.ts";
 import { certificateBytes } from "../../shared/crypto/certificate.ts";

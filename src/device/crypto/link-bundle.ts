@@ -6,7 +6,7 @@
  * by the DSK over `PX1 link-bundle` ‖ the 1,281 bytes before it ‖ name (UTF-8, at most 128 bytes).
  * Code: `pixie-link:` + base64url(secret 16 ‖ BLAKE2b-128(bundle)).
  *
- * Spec: docs/protocol.md "Devices and people" (linking).
+ * Spec: docs/protocol.md "Linking".
  */
 import {
   ByteReader,

@@ -6,9 +6,9 @@
  *
  * Nothing that the other side says is believed before the commitment opens with the digits that a
  * person typed here. The other side is link-admin.ts; box bytes are in link-box.ts. Storing keys
- * and moving boxes is done by identity/linking.
+ * and moving boxes is done by identity/offer-link.ts.
  *
- * Spec: docs/protocol.md "Devices and people" (linking).
+ * Spec: docs/protocol.md "Linking".
  */
 import { ByteReader, equalBytes } from "../../shared/bytes.ts";
 import { type Certificate, parseCertificate } from "../../shared/crypto/certificate.ts";

@@ -7,7 +7,7 @@
  * bit first, the last character filled with zero bits, in groups of four joined by hyphens. Reading
  * takes small letters, I and L for 1, O for 0, and drops hyphens and white space.
  *
- * Spec: docs/protocol.md "Devices and people" (recovery code).
+ * Spec: docs/protocol.md "Recovery code".
  */
 import {
   ByteReader,

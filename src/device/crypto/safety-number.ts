@@ -2,7 +2,7 @@
  * The safety number: 60 digits that two people compare to know that no key was swapped between
  * them. Each half is slow to compute on purpose, so that a look-alike key costs 5,200 hashes a try.
  *
- * Spec: docs/protocol.md "Devices and people" (safety number).
+ * Spec: docs/protocol.md "Safety number".
  */
 import { concat, label16 } from "../../shared/bytes.ts";
 import { blake2b } from "../../shared/crypto/sodium.ts";

@@ -5,7 +5,7 @@
  *
  * Who fetches, and when, is the pump's and the runtime's matter.
  *
- * Spec: docs/protocol.md "Prekeys", "Tokens", "Bundles". Times are relay time.
+ * Spec: docs/protocol.md "Prekey", "Tokens", "Bundles". Times are relay time.
  */
 import { clampU64, equalBytes, parseBase64Url, toBase64Url } from "../../shared/bytes.ts";
 import {

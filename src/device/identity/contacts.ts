@@ -3,7 +3,7 @@
  * we can reach them now. It decides on rows of the store; what is sent because of it is queued by
  * dispatch and the runtime.
  *
- * Spec: docs/protocol.md "TypeTag" (profile, contact-accept), "Invite". Times are relay time.
+ * Spec: docs/protocol.md "Tags" (profile, contact-accept), "First contact". Times are relay time.
  */
 import type { Invite } from "../../shared/crypto/invite.ts";
 import { idText } from "../../shared/ids.ts";

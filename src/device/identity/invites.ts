@@ -5,7 +5,7 @@
  * Requests to the relay are built here and sent by the runtime. What an accepted invite does to the
  * list of people is `contacts.ts`.
  *
- * Spec: docs/protocol.md "Invite" (§8). Times are relay time.
+ * Spec: docs/protocol.md "Invite", "First contact". Times are relay time.
  */
 import { clampU64, equalBytes } from "../../shared/bytes.ts";
 import { encodeInvite, type Invite, parseInvite } from "../../shared/crypto/invite.ts";

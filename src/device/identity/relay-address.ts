@@ -5,7 +5,7 @@
  *
  * Names are judged as they are written: one that resolves to a private address is not caught here.
  *
- * Spec: docs/protocol.md "TypeTag" (profile).
+ * Spec: docs/protocol.md "Tags" (profile).
  */
 import { BlockList, isIP } from "node:net";
 

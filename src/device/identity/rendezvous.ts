@@ -6,7 +6,7 @@
  * A write whose answer got lost may have happened: the box is read back before it counts as taken
  * by somebody else.
  *
- * Spec: docs/protocol.md "Linking".
+ * Spec: docs/protocol.md "Rendezvous", "Linking".
  */
 import { equalBytes } from "../../shared/bytes.ts";
 import { type Clock, sleep } from "../../shared/clock.ts";

@@ -3,7 +3,7 @@
  * checked by schema; a record that does not match is skipped and counted, the rest of the note goes
  * on: it comes from our own device, perhaps of a newer version.
  *
- * Spec: docs/protocol.md "TypeTag" (sync).
+ * Spec: docs/protocol.md "Notes to siblings".
  */
 import { type Static, type TSchema, Type } from "typebox";
 import { Value } from "typebox/value";

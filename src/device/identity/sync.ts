@@ -6,7 +6,7 @@
  * Notes are ordinary `sync` payloads to the own account. A device that was just linked cannot be
  * sealed to before it has published a prekey: what it is owed is remembered until then.
  *
- * Spec: docs/protocol.md "TypeTag" (sync), "Linking". Topics: `contacts`, `invites`, `history`.
+ * Spec: docs/protocol.md "Notes to siblings", "Linking".
  */
 import { liveEntries } from "../../shared/crypto/device-list.ts";
 import { idText, randomId } from "../../shared/ids.ts";

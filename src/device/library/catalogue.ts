@@ -5,7 +5,7 @@
  *
  * Two skills under one slug cannot be stored: the slug is the table's key. Which edits are right is
  * decided in skills/.
- * Spec: docs/skills.md "Namespace", "Built-ins".
+ * Spec: docs/skills.md "Names", "Built-ins".
  */
 import { err, ok, type Result } from "../../shared/result.ts";
 import { builtinSkills } from "../skills/builtin.ts";

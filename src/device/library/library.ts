@@ -3,7 +3,7 @@
  * so what the rules decide and what is stored cannot come apart.
  *
  * It sends nothing itself (a share goes out through `sendText`) and never runs a skill. Built by the
- * runtime. Spec: docs/skills.md "Editing", "Sharing", "Import".
+ * runtime. Spec: docs/skills.md "Editing", "Sharing", "What an import does".
  */
 import type { Clock } from "../../shared/clock.ts";
 import { err, ok, type Result } from "../../shared/result.ts";

@@ -3,7 +3,7 @@
  * answered with the newest list, once per account and version; one that we do not know ourselves
  * has to be looked into before anyone is alarmed.
  *
- * Spec: docs/protocol.md "View mismatch" (§8).
+ * Spec: docs/protocol.md "View mismatch".
  */
 import { idText } from "../../shared/ids.ts";
 import { compareView } from "../identity/lists.ts";

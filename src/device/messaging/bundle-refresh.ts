@@ -2,7 +2,7 @@
  * Fetches what is new of an account: its lists and prekeys. One fetch per account at a time, whoever
  * asks; what was learned makes waiting payloads due.
  *
- * Spec: docs/protocol.md "Prekeys" (never older than 24 h), "Metadata rules for the client" (4).
+ * Spec: docs/protocol.md "Prekey" (never older than 24 h), "Metadata rules for the client" (4).
  */
 import type { Clock } from "../../shared/clock.ts";
 import { maxBundleAgeMs } from "../../shared/limits.ts";

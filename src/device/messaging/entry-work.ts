@@ -4,7 +4,7 @@
  * and posted. Every change of state is a transaction of its own, so a crash between any two lines
  * leaves an entry that the next turn understands.
  *
- * Spec: docs/protocol.md "Sender state" (§7).
+ * Spec: docs/protocol.md "Sender state".
  */
 import { newestList } from "../identity/lists.ts";
 import type { RelayTime } from "../identity/relay-time.ts";

@@ -6,7 +6,7 @@
  * Our own account is sent to like any other: every own device is addressed, this one included, so
  * that an echo does not name its author. With no sibling there is nobody to send to.
  *
- * Spec: docs/protocol.md "Metadata rules for the client" (2), "Prekeys", "Sender state".
+ * Spec: docs/protocol.md "Metadata rules for the client" (2), "Prekey", "Sender state".
  */
 import { type DeviceEntry, type DeviceList, liveEntries } from "../../shared/crypto/device-list.ts";
 import { idText } from "../../shared/ids.ts";

@@ -6,7 +6,7 @@
  *
  * What a payload means is decided by the `dispatch` it is built with.
  *
- * Spec: docs/protocol.md "Opening" (§4).
+ * Spec: docs/protocol.md "Opening".
  */
 import type { Clock } from "../../shared/clock.ts";
 import { blake2b } from "../../shared/crypto/sodium.ts";

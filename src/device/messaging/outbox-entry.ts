@@ -2,7 +2,7 @@
  * What the outbox keeps about one payload, and what can happen to it. The shapes of `outbox.ts`,
  * with the few changes that its steps are made of.
  *
- * Spec: docs/protocol.md "Sender state" (§7).
+ * Spec: docs/protocol.md "Sender state".
  */
 import type { RefusalCode } from "../../shared/wire/errors.ts";
 import { type RetryBounds, retryMs } from "./retry-times.ts";

@@ -10,7 +10,7 @@
  * then the set follows the recipient's list; afterwards it never grows, because a device added
  * later gets earlier messages from its siblings.
  *
- * Spec: docs/protocol.md "Sender state" (§7).
+ * Spec: docs/protocol.md "Sender state".
  */
 import { outboxLifeMs } from "../../shared/limits.ts";
 import { assertNever } from "../../shared/result.ts";

@@ -3,7 +3,7 @@
  * and holds no keys: it reads opened payloads through these types and queues answers through these
  * functions.
  *
- * Spec: docs/protocol.md "TypeTag" (§3).
+ * Spec: docs/protocol.md "Tags".
  */
 import { idText } from "../../shared/ids.ts";
 import type { Rng } from "../../shared/rng.ts";

@@ -3,7 +3,7 @@
  * the relay has answered, so that a retry after a lost answer repeats them exactly and the relay
  * recognises its slot.
  *
- * Spec: docs/protocol.md "Sender state" (§7), "POST /v1/envelopes".
+ * Spec: docs/protocol.md "Sender state", "Uploads".
  */
 import { idText } from "../../shared/ids.ts";
 import type { Result } from "../../shared/result.ts";

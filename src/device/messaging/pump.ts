@@ -5,7 +5,7 @@
  *
  * Bound: `maxAccounts` accounts at a time, one request each.
  *
- * Spec: docs/protocol.md "Sender state" (§7).
+ * Spec: docs/protocol.md "Sender state".
  */
 import type { Clock } from "../../shared/clock.ts";
 import { randomFraction, type Rng } from "../../shared/rng.ts";

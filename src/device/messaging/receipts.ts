@@ -5,7 +5,7 @@
  *
  * A receipt is never confirmed itself: a lost one is repeated when its message arrives again.
  *
- * Spec: docs/protocol.md "TypeTag" (1), "Metadata rules for the client" (3).
+ * Spec: docs/protocol.md "Tags" (1), "Metadata rules for the client" (3).
  */
 import { idFromText, idText } from "../../shared/ids.ts";
 import { maxReceiptIds } from "../../shared/limits.ts";

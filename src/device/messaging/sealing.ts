@@ -3,7 +3,7 @@
  * are known now, and stores the sealed bytes with the new state in one transaction, before a byte
  * of them is posted.
  *
- * Spec: docs/protocol.md "Sender state" (§7): seal at upload time, never at compose time.
+ * Spec: docs/protocol.md "Sender state": seal at upload time, never at compose time.
  */
 import { dayOf } from "../../shared/clock.ts";
 import { type DeviceList, liveEntries } from "../../shared/crypto/device-list.ts";

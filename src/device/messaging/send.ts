@@ -3,7 +3,7 @@
  * queues the echo for our other devices. Nothing is sealed here and no network is touched; the pump
  * does the rest, now or in a month.
  *
- * Spec: docs/protocol.md "Metadata rules for the client" (2), "TypeTag" (echo).
+ * Spec: docs/protocol.md "Metadata rules for the client" (2), "Tags" (echo).
  */
 import { liveEntries } from "../../shared/crypto/device-list.ts";
 import { idFromText, idText } from "../../shared/ids.ts";

@@ -3,7 +3,7 @@
  *
  * A bundle from a device with another release carries that release's texts; knowing their hashes
  * keeps such a copy from landing beside the one that is already here.
- * Spec: docs/skills.md "Names".
+ * Spec: docs/skills.md "Built-ins".
  */
 import { itemHash } from "./item-hash.ts";
 import type { Skill, SkillItem } from "./skill.ts";

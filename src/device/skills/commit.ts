@@ -4,7 +4,7 @@
  *
  * It asks nobody: what needs a confirmation or changes other skills is in the outcome, for the editor
  * to show. Imports go through `merge.ts`.
- * Spec: docs/skills.md "Names".
+ * Spec: docs/skills.md "Editing".
  */
 import { err, ok, type Result } from "../../shared/result.ts";
 import { parseMentions } from "./mentions.ts";

@@ -4,7 +4,7 @@
  * re-slugs and renames. Plain data that the store writes beside the skills, in one transaction.
  *
  * It never decides whether something is imported; `identity.ts` and `merge.ts` do.
- * Spec: docs/skills.md "What an import does".
+ * Spec: docs/skills.md "Origins".
  */
 import { parseMentions, rewriteMentions, sameProse } from "./mentions.ts";
 import type { Skill, SkillItem } from "./skill.ts";

@@ -2,7 +2,7 @@
  * The provenance that an import leaves behind: an origin for every item that landed or was
  * recognised, and the choices to remember. Without it a second import could not see that it is one.
  *
- * Spec: docs/skills.md "What an import does".
+ * Spec: docs/skills.md "Origins".
  */
 import { bundleHash, wireItem, type Bundle } from "./bundle.ts";
 import { itemHash } from "./item-hash.ts";

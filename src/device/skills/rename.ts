@@ -4,7 +4,7 @@
  *
  * It does not choose names; `commit.ts` mints them for a person, and the second half of this file for
  * a release that brings a tool whose slug somebody already uses.
- * Spec: docs/skills.md "Names".
+ * Spec: docs/skills.md "Editing".
  */
 import { err, ok, type Result } from "../../shared/result.ts";
 import { rewriteMentions } from "./mentions.ts";

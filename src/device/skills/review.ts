@@ -4,7 +4,7 @@
  * the choices there are. It runs the merge itself, so the preview is the result.
  *
  * How it is drawn (hidden characters, differences, token prices) is left to the surfaces.
- * Spec: docs/skills.md "Sharing".
+ * Spec: docs/skills.md "Review".
  */
 import { itemsOf } from "./bundle.ts";
 import { expand } from "./expand.ts";

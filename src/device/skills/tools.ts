@@ -4,7 +4,7 @@
  * `src/device/tools`; users never add to this list.
  *
  * Every argument is required and flat, because a grammar can force nothing else reliably.
- * Spec: docs/skills.md "Names".
+ * Spec: docs/skills.md "Built-ins".
  */
 
 /** One argument of a tool, in JSON Schema's words. */

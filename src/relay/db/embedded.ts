@@ -4,7 +4,7 @@
  *
  * In order: lock the folder, choose the user, look at the folder, find the binaries, make the
  * cluster, stop what a killed relay left, start. Each step is a file of its own; everything undone
- * in reverse on stop. Why not an in-process database: docs/decisions.
+ * in reverse on stop. Spec: docs/operating.md "The database".
  */
 import { realpathSync, rmSync } from "node:fs";
 import path from "node:path";

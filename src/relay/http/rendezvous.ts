@@ -2,7 +2,7 @@
  * `PUT` and `GET /v1/rendezvous/{id}?box=1…4`: write-once boxes for linking. The relay sees sealed
  * bytes and an id that only two devices can derive.
  *
- * Spec: docs/protocol.md "Linking".
+ * Spec: docs/protocol.md "Rendezvous".
  */
 import type { Clock } from "../../shared/clock.ts";
 import { maxRendezvousBytes } from "../../shared/limits.ts";

@@ -104,7 +104,7 @@ export async function releaseBodies(
   if (released.length === 0) return;
   const days = released.map((body) => body.day);
   // A crash between the acknowledgement and this leaves a body behind until its day is dropped:
-  // space, never a wrong delivery. No alias on the table: some routers refuse one (docs/operating.md).
+  // space, never a wrong delivery. No alias on the table: some routers refuse one.
   await sql`
 with asked as materialized (
   select * from unnest(${arrayLiteral(days)}::int[], ${arrayLiteral(released.map((body) => uuidOf(body.bodyId)))}::uuid[],

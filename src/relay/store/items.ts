@@ -36,7 +36,7 @@ export interface MailboxQuota {
   readonly largeBytes: number;
 }
 
-/** The quota of docs/protocol.md. */
+/** The quota of docs/protocol.md "Retention". */
 export const mailboxQuota: MailboxQuota = {
   items: maxQueuedItems,
   bytes: maxQueuedBytes,
@@ -98,7 +98,7 @@ export function sharedBodyId(upload: CheckedUpload): Uint8Array {
     16,
     idFromText(upload.slot),
     idFromText(upload.account),
-    upload.body.subarray(0, 32),
+
   );
 }
 

@@ -2,7 +2,7 @@
  * Rendezvous boxes: four small, write-once boxes through which a new device is linked. They live ten
  * minutes from the first one written and can be read until then.
  *
- * Spec: docs/protocol.md "Linking".
+ * Spec: docs/protocol.md "Rendezvous".
  */
 import { rendezvousMs } from "../../shared/limits.ts";
 import { asBuffer, type Sql, uuidOf } from "./sql-values.ts";
