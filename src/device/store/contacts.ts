@@ -1,7 +1,8 @@
 /**
  * Rows about people: how far we know them, and what it takes to reach them.
  */
-import { asc, eq, count } from "drizzle-orm";
+import { asc, count, eq, sql } from "drizzle-orm";
+import { preparedOn } from "./prepared.ts";
 import { contact } from "./schema.ts";
 import type { ReadTx, WriteTx } from "./sqlite.ts";
 
@@ -12,8 +13,15 @@ export type NewContact = typeof contact.$inferInsert;
 
 /** The person with that identity key. */
 export function getContact(tx: ReadTx, aik: string): ContactRow | undefined {
-  return tx.select().from(contact).where(eq(contact.aik, aik)).get();
+  return contactByAik(tx).get({ aik });
 }
+const contactByAik = preparedOn((tx) =>
+  tx
+    .select()
+    .from(contact)
+    .where(eq(contact.aik, sql.placeholder("aik")))
+    .prepare(),
+);
 
 /** Everyone, in the order in which we met them. */
 export function allContacts(tx: ReadTx): readonly ContactRow[] {

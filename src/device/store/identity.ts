@@ -3,7 +3,8 @@
  *
  * Secrets leave this file only towards identity, crypto and messaging; nothing here is logged.
  */
-import { asc, eq, isNotNull } from "drizzle-orm";
+import { asc, eq, isNotNull, sql } from "drizzle-orm";
+import { preparedOn } from "./prepared.ts";
 import { ownAccount, ownDevice, ownPrekey } from "./schema.ts";
 import type { ReadTx, WriteTx } from "./sqlite.ts";
 
@@ -13,8 +14,9 @@ export type OwnPrekeyRow = typeof ownPrekey.$inferSelect;
 
 /** The account of this device; `undefined` until it is registered or linked. */
 export function getOwnAccount(tx: ReadTx): OwnAccountRow | undefined {
-  return tx.select().from(ownAccount).get();
+  return theAccount(tx).get();
 }
+const theAccount = preparedOn((tx) => tx.select().from(ownAccount).prepare());
 
 /** Stores the account, replacing the one row there is. */
 export function putOwnAccount(tx: WriteTx, row: OwnAccountRow): void {
@@ -24,8 +26,9 @@ export function putOwnAccount(tx: WriteTx, row: OwnAccountRow): void {
 
 /** This device; `undefined` until it has keys. */
 export function getOwnDevice(tx: ReadTx): OwnDeviceRow | undefined {
-  return tx.select().from(ownDevice).get();
+  return theDevice(tx).get();
 }
+const theDevice = preparedOn((tx) => tx.select().from(ownDevice).prepare());
 
 /** Stores this device, replacing the one row there is. */
 export function putOwnDevice(tx: WriteTx, row: OwnDeviceRow): void {
@@ -40,8 +43,15 @@ export function addOwnPrekey(tx: WriteTx, row: OwnPrekeyRow): void {
 
 /** The prekey with that id (first 8 bytes of the hash of its public key), if it is still held. */
 export function ownPrekeyById(tx: ReadTx, prekeyId: string): OwnPrekeyRow | undefined {
-  return tx.select().from(ownPrekey).where(eq(ownPrekey.prekeyId, prekeyId)).get();
+  return prekeyById(tx).get({ prekeyId });
 }
+const prekeyById = preparedOn((tx) =>
+  tx
+    .select()
+    .from(ownPrekey)
+    .where(eq(ownPrekey.prekeyId, sql.placeholder("prekeyId")))
+    .prepare(),
+);
 
 /** All prekeys still held, oldest first. */
 export function ownPrekeys(tx: ReadTx): readonly OwnPrekeyRow[] {

@@ -2,7 +2,8 @@
  * Rows about accounts, ours included: the chain of device lists, the newest prekey per device, and
  * when both were last fetched. Records are kept as they came; identity verifies before it stores.
  */
-import { and, asc, desc, eq, gt } from "drizzle-orm";
+import { and, asc, desc, eq, gt, sql } from "drizzle-orm";
+import { preparedOn } from "./prepared.ts";
 import { bundleFetch, deviceList, peerPrekey, rivalList } from "./schema.ts";
 import type { ReadTx, WriteTx } from "./sqlite.ts";
 
@@ -17,23 +18,34 @@ export function addDeviceList(tx: WriteTx, row: DeviceListRow): void {
 
 /** The newest list of an account. */
 export function newestDeviceList(tx: ReadTx, aik: string): DeviceListRow | undefined {
-  return tx
+  return newestByAik(tx).get({ aik });
+}
+const newestByAik = preparedOn((tx) =>
+  tx
     .select()
     .from(deviceList)
-    .where(eq(deviceList.aik, aik))
+    .where(eq(deviceList.aik, sql.placeholder("aik")))
     .orderBy(desc(deviceList.version))
     .limit(1)
-    .get();
-}
+    .prepare(),
+);
 
 /** One version of an account's list. */
 export function deviceListAt(tx: ReadTx, aik: string, version: number): DeviceListRow | undefined {
-  return tx
+  return listByVersion(tx).get({ aik, version });
+}
+const listByVersion = preparedOn((tx) =>
+  tx
     .select()
     .from(deviceList)
-    .where(and(eq(deviceList.aik, aik), eq(deviceList.version, version)))
-    .get();
-}
+    .where(
+      and(
+        eq(deviceList.aik, sql.placeholder("aik")),
+        eq(deviceList.version, sql.placeholder("version")),
+      ),
+    )
+    .prepare(),
+);
 
 /** The versions of an account's list above `since`, oldest first. */
 export function deviceListsAbove(tx: ReadTx, aik: string, since: number): readonly DeviceListRow[] {
@@ -52,8 +64,15 @@ export function addRivalList(tx: WriteTx, row: RivalListRow): void {
 
 /** Lists that contradict the chain of an account. */
 export function rivalLists(tx: ReadTx, aik: string): readonly RivalListRow[] {
-  return tx.select().from(rivalList).where(eq(rivalList.aik, aik)).all();
+  return rivalsByAik(tx).all({ aik });
 }
+const rivalsByAik = preparedOn((tx) =>
+  tx
+    .select()
+    .from(rivalList)
+    .where(eq(rivalList.aik, sql.placeholder("aik")))
+    .prepare(),
+);
 
 /** Forgets everything known about an account's devices: a new invite in person starts it anew. */
 export function forgetLists(tx: WriteTx, aik: string): void {

@@ -2,8 +2,9 @@
  * Rows of conversations, and the ids of everything that was ever journalled. An id outlives its
  * message, so that a late copy of a deleted message lands nowhere.
  */
-import { and, asc, count, eq, lt } from "drizzle-orm";
+import { and, asc, count, eq, lt, sql } from "drizzle-orm";
 import { messageIdLifeMs } from "../../shared/limits.ts";
+import { preparedOn } from "./prepared.ts";
 import { message, seenMessage } from "./schema.ts";
 import type { ReadTx, WriteTx } from "./sqlite.ts";
 
@@ -30,14 +31,20 @@ export function markSeen(
 
 /** Whether a message of that sender is journalled. */
 export function hasSeen(tx: ReadTx, senderAik: string, messageId: string): boolean {
-  return (
-    tx
-      .select({ seenMs: seenMessage.seenMs })
-      .from(seenMessage)
-      .where(and(eq(seenMessage.senderAik, senderAik), eq(seenMessage.messageId, messageId)))
-      .get() !== undefined
-  );
+  return seenById(tx).get({ senderAik, messageId }) !== undefined;
 }
+const seenById = preparedOn((tx) =>
+  tx
+    .select({ seenMs: seenMessage.seenMs })
+    .from(seenMessage)
+    .where(
+      and(
+        eq(seenMessage.senderAik, sql.placeholder("senderAik")),
+        eq(seenMessage.messageId, sql.placeholder("messageId")),
+      ),
+    )
+    .prepare(),
+);
 
 /** Adds a row to a conversation. Returns false when that sender's message is there already. */
 export function addMessage(tx: WriteTx, row: NewMessage): boolean {

@@ -18,7 +18,9 @@ import {
   max,
   min,
   notInArray,
+  sql,
 } from "drizzle-orm";
+import { preparedOn } from "./prepared.ts";
 import { outbox, outboxCopy, sealedUpload } from "./schema.ts";
 import type { ReadTx, WriteTx } from "./sqlite.ts";
 
@@ -67,12 +69,20 @@ export function getOutbox(
   messageId: string,
   recipientAik: string,
 ): OutboxRow | undefined {
-  return tx
+  return rowByMessage(tx).get({ messageId, recipientAik });
+}
+const rowByMessage = preparedOn((tx) =>
+  tx
     .select()
     .from(outbox)
-    .where(and(eq(outbox.messageId, messageId), eq(outbox.recipientAik, recipientAik)))
-    .get();
-}
+    .where(
+      and(
+        eq(outbox.messageId, sql.placeholder("messageId")),
+        eq(outbox.recipientAik, sql.placeholder("recipientAik")),
+      ),
+    )
+    .prepare(),
+);
 
 /** All rows of a message id. */
 export function outboxRows(tx: ReadTx, messageId: string): readonly OutboxRow[] {
@@ -85,13 +95,21 @@ export function outboxCopies(
   messageId: string,
   recipientAik: string,
 ): readonly OutboxCopyRow[] {
-  return tx
+  return copiesByMessage(tx).all({ messageId, recipientAik });
+}
+const copiesByMessage = preparedOn((tx) =>
+  tx
     .select()
     .from(outboxCopy)
-    .where(and(eq(outboxCopy.messageId, messageId), eq(outboxCopy.recipientAik, recipientAik)))
+    .where(
+      and(
+        eq(outboxCopy.messageId, sql.placeholder("messageId")),
+        eq(outboxCopy.recipientAik, sql.placeholder("recipientAik")),
+      ),
+    )
     .orderBy(asc(outboxCopy.deviceId))
-    .all();
-}
+    .prepare(),
+);
 
 /** Accounts with something due. */
 export function dueRecipients(tx: ReadTx, nowMs: number): readonly string[] {
