@@ -36,8 +36,7 @@ export interface CliRun {
 }
 
 /** Opens devices as the product does, without delays that hide habits. */
-export const openWithoutDelays: OpenDevice = (options) =>
-  createDevice({ ...options, delays: noDelays });
+const openWithoutDelays: OpenDevice = (options) => createDevice({ ...options, delays: noDelays });
 
 /** Runs one command line. */
 export async function cli(args: readonly string[], setting: CliSetting = {}): Promise<CliRun> {

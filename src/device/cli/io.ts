@@ -49,10 +49,16 @@ export function systemIo(): CliIo {
     readFile,
     ask,
     edit: (text) => edit(text, env["VISUAL"] ?? env["EDITOR"]),
-    stopped: async () => {
-      await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
-    },
+    stopped,
   };
+}
+
+async function stopped(): Promise<void> {
+  const first = new AbortController();
+  const { signal } = first;
+  await Promise.race([once(process, "SIGINT", { signal }), once(process, "SIGTERM", { signal })]);
+  // Both listeners go, so that a second signal of either kind ends the process at once.
+  first.abort();
 }
 
 function readFile(file: string): Result<string, DeviceError> {

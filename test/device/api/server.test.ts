@@ -71,6 +71,19 @@ async function listener(): Promise<Socket> {
   return socket;
 }
 
+/** The status of a request for changes, which is given up at once. */
+function eventsStatus(): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const req = request({ socketPath: server.socketPath, path: "/events" });
+    req.on("response", (response) => {
+      resolve(response.statusCode);
+      req.destroy();
+    });
+    req.on("error", reject);
+    req.end();
+  });
+}
+
 describe("socket", () => {
   it("is the owner's alone", () => {
     expect(statSync(server.socketPath).mode & 0o777).toBe(0o600);
@@ -227,6 +240,14 @@ describe("changes", () => {
     );
     socket.destroy();
     expect((await (await client()).call("skills", {})).ok).toBe(true);
+  });
+
+  it("have room for 32 listeners, and whoever leaves makes room", async () => {
+    const listeners = await Promise.all(Array.from({ length: 32 }, listener));
+    expect(await eventsStatus()).toBe(503);
+    for (const socket of listeners) socket.destroy();
+    // The daemon learns of it when its own end closes, a few turns of the loop later.
+    while ((await eventsStatus()) !== 200);
   });
 
   it("are not piled up for a listener that never reads: it is cut", async () => {
