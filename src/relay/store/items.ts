@@ -98,7 +98,7 @@ export function sharedBodyId(upload: CheckedUpload): Uint8Array {
     16,
     idFromText(upload.slot),
     idFromText(upload.account),
-
+    upload.body.subarray(0, 32),
   );
 }
 
