@@ -208,6 +208,7 @@ class RelayConnection implements Connection {
       await this.#publishPrekey(own);
       await this.#closeInvites(own);
       await this.#freshenBundles(own);
+      await this.#drainWhileConnected(own);
     });
   }
 
@@ -230,6 +231,19 @@ class RelayConnection implements Connection {
     } else if (answer.error.type === "refused") {
       notice(`the relay refused a new prekey: ${answer.error.refusal.message}`);
     }
+  }
+
+  /**
+   * A mailbox that holds nothing is a drain that begins and ends now. Without it a device that stays
+   * connected would keep private halves until it happens to reconnect.
+   */
+  async #drainWhileConnected(own: OwnIdentity): Promise<void> {
+    const { store, relayTime } = this.#parts;
+    const beganMs = relayTime.nowMs(own.relayOrigin);
+    const answer = await this.request({ type: "mailbox-status" });
+    if (!answer.ok || answer.value.reply["queued"] !== 0) return;
+    const relayNowMs = answer.value.relayTimeMs;
+    store.write((tx) => destroySpentPrekeys(tx, { beganMs, relayNowMs }));
   }
 
   /** Invites that were used up while the relay could not be told. */
