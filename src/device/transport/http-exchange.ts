@@ -43,14 +43,20 @@ export async function exchange(
   bounds: HttpBounds,
 ): Promise<Result<HttpReply, TransportError>> {
   if (bounds.closed.aborted) return unreachable("this device is closing");
-  const deadline = new AbortController();
-  const cancel = bounds.clock.schedule(bounds.timeoutMs, () => deadline.abort());
+  // One controller an exchange: AbortSignal.any would leave a trace on the long-lived signal each time.
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  let isLate = false;
+  const cancel = bounds.clock.schedule(bounds.timeoutMs, () => {
+    isLate = true;
+    end();
+  });
+  bounds.closed.addEventListener("abort", end, { once: true });
   try {
-    const signal = AbortSignal.any([deadline.signal, bounds.closed]);
     const response = await fetch(request.url, {
       method: request.method,
       redirect: "manual",
-      signal,
+      signal: ending.signal,
       ...(request.contentType === undefined
         ? {}
         : { headers: { "content-type": request.contentType } }),
@@ -59,12 +65,13 @@ export async function exchange(
     return await readReply(response, request.maxReplyBytes);
   } catch (error) {
     if (bounds.closed.aborted) return unreachable("this device is closing");
-    if (deadline.signal.aborted) {
+    if (isLate) {
       return unreachable(`no whole answer within ${bounds.timeoutMs / 1_000} s`);
     }
     return unreachable(networkReason(error));
   } finally {
     cancel();
+    bounds.closed.removeEventListener("abort", end);
   }
 }
 
