@@ -17,7 +17,7 @@ import { type ContactRow, getContact, putContact, updateContact } from "../store
 import { addInvite, closeInvite, getInvite, type InviteRow } from "../store/invites.ts";
 import { addMessage, markSeen, type MessageRow } from "../store/messages.ts";
 import type { WriteTx } from "../store/sqlite.ts";
-import { learnLists, newestList } from "./lists.ts";
+import { learnLists } from "./lists.ts";
 
 /** One record of a note. */
 export type SyncRecord = Readonly<Record<string, unknown>>;
@@ -155,13 +155,10 @@ function applyContact(tx: WriteTx, record: Static<typeof contactRecord>): boolea
   const known = getContact(tx, record.aik);
   if (known === undefined) putContact(tx, fields);
   else updateContact(tx, record.aik, missingFields(known, fields));
-  // The sibling's pinned history is ours too, as long as we hold none.
-  const text = record.device_list;
-  if (text !== null && newestList(tx, record.aik) === undefined) {
-    const bytes = parseBase64Url(text);
-    const list = bytes.ok ? parseDeviceList(bytes.value) : bytes;
-    if (list.ok) learnLists(tx, record.aik, [list.value]);
-  }
+  // The sibling's newest list is pinned, or must follow ours, like one from anywhere else.
+  const bytes = record.device_list === null ? undefined : parseBase64Url(record.device_list);
+  const list = bytes?.ok === true ? parseDeviceList(bytes.value) : undefined;
+  if (list?.ok === true) learnLists(tx, record.aik, [list.value]);
   return true;
 }
 

@@ -115,6 +115,27 @@ describe("somebody between the two devices", () => {
     expect(boxNames(rendezvous)).toEqual(["1", "2"]);
   });
 
+  it("a second admin's answer is not taken for a lost one of its own", async () => {
+    const rendezvous = fakeRendezvous();
+    const offer = valueOf(await offerLink(newcomer(rendezvous), wishes));
+    const grant = valueOf(await grantLink(adminWith(rendezvous).parts, offer.code));
+    expect(failureOf(await grantLink(adminWith(rendezvous).parts, offer.code))).toBe("link-taken");
+    await grant.cancel();
+    expect(failureOf(await grant.completed)).toBe("link-cancelled");
+    await offer.cancel();
+  });
+
+  it("the digits may be proved once, whatever came back", async () => {
+    const rendezvous = fakeRendezvous();
+    const offer = valueOf(await offerLink(newcomer(rendezvous), wishes));
+    const grant = valueOf(await grantLink(adminWith(rendezvous).parts, offer.code));
+    await offer.admitted;
+    await grant.cancel();
+    expect(failureOf(await offer.enterDigits(grant.digits))).toBe("link-refused");
+    expect(failureOf(await offer.enterDigits(grant.digits))).toBe("link-burned");
+    await grant.completed;
+  });
+
   it("a proof is tried once: a box 3 from elsewhere burns the rendezvous", async () => {
     const rendezvous = fakeRendezvous();
     const alice = adminWith(rendezvous);
@@ -196,6 +217,24 @@ describe("time and networks", () => {
     expect(failureOf(await alone.admitted)).toBe("link-timeout");
     expect(failureOf(await grant.completed)).toBe("link-timeout");
     expect(clock.pending()).toBe(0);
+  });
+
+  it("a late step has only what is left of the ten minutes", async () => {
+    const clock = createManualClock(Date.now());
+    const rendezvous = fakeRendezvous();
+    const offer = valueOf(await offerLink(newcomer(rendezvous, clock), wishes));
+    const admin = createManualClock(Date.now());
+    const granted = adminWith(rendezvous, { clock: admin });
+    const grant = valueOf(await grantLink(granted.parts, offer.code));
+    await clock.advance(9 * minuteMs);
+    await offer.admitted;
+    const entered = offer.enterDigits(grant.digits);
+    await clock.advance(minuteMs);
+    expect(failureOf(await entered)).toBe("link-timeout");
+    expect(clock.pending()).toBe(0);
+    await grant.cancel();
+    await admin.advance(0);
+    expect(failureOf(await grant.completed)).toBe("link-cancelled");
   });
 
   it("a write whose answer got lost counts as done when the box holds it", async () => {

@@ -86,6 +86,11 @@ describe("invites", () => {
     phone.store.write((tx) => closeInvite(tx, row.inviteId, testNowMs + 5));
     carry(laptop, phone);
     expect(phone.store.read(allInvites)).toEqual([{ ...row, closedMs: testNowMs + 5 }]);
+    const late = { ...row, closedMs: testNowMs + 9 };
+    laptop.store.write((tx) => closeInvite(tx, row.inviteId, late.closedMs));
+    laptop.store.write((tx) => queueInvites(tx, laptop.own, moment));
+    carry(laptop, phone);
+    expect(phone.store.read(allInvites)).toEqual([{ ...row, closedMs: testNowMs + 5 }]);
     const tablet = registered("Alice");
     tablet.store.write((tx) => addInvite(tx, row));
     phone.store.write((tx) => queueInvites(tx, phone.own, moment));
