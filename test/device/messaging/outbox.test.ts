@@ -198,6 +198,29 @@ describe("re-sealing", () => {
     }
   });
 
+  it("never touches a copy that is confirmed, or on its way", () => {
+    const start = run(
+      entry(),
+      [sealed("s", "a", "b"), 0],
+      [answered("s", { a: "stored", b: "stored" }), 0],
+      [confirmed("a"), 1],
+    );
+    const asked = run(start, [{ type: "reseal", deviceIds: ["a", "b"] }, hourMs]);
+    expect(states(asked)).toEqual(["confirmed", "queued"]);
+    const sealing = run(asked, [sealed("t", "b"), hourMs]);
+    expect(run(sealing, [{ type: "reseal", deviceIds: ["a", "b"] }, hourMs])).toEqual(sealing);
+  });
+
+  it("is looked into ten minutes after the device confirmed something newer", () => {
+    const start = run(entry(), [sealed("s", "a"), 0], [answered("s", { a: "stored" }), 0]);
+    const checked = run(start, [{ type: "checked", deviceIds: ["a"], reason: undefined }, hourMs]);
+    expect(checked.nextMs).toBe(7 * hourMs);
+    const hastened = run(checked, [{ type: "overtaken", deviceId: "a" }, 2 * hourMs]);
+    expect(hastened.nextMs).toBe(2 * hourMs + 10 * minuteMs);
+    // But not before it may be sealed again.
+    expect(run(start, [{ type: "overtaken", deviceId: "a" }, 0]).nextMs).toBe(20 * minuteMs);
+  });
+
   it("queues the copy again, with a new sealing and one re-seal more", () => {
     const start = run(entry(), [sealed("s", "a"), 0], [answered("s", { a: "stored" }), 0]);
     const again = run(start, [{ type: "reseal", deviceIds: ["a"] }, 30 * minuteMs]);
@@ -304,6 +327,7 @@ describe("any order of events", () => {
         const end = step(at, { type: "time" }, { nowMs: outboxLifeMs, fraction: half });
         expect(end.state).not.toBe("open");
       }),
+      { numRuns: 1_000 },
     );
   });
 });
