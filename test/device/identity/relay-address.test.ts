@@ -48,6 +48,8 @@ describe("relays that somebody else names", () => {
 
   it("may be our own, whatever it is", () => {
     expect(isAcceptableRelay("http://127.0.0.1:7470", "http://127.0.0.1:7470")).toBe(true);
+    expect(isAcceptableRelay("http://relay.example", "http://relay.example")).toBe(true);
+    expect(isAcceptableRelay("http://other.example", "http://relay.example")).toBe(false);
   });
 
   it("may be private where our own is", () => {
