@@ -6,11 +6,13 @@
 import { runCli, systemWorld } from "./device/cli/program.ts";
 import { registerRelayCommands } from "./relay/cli.ts";
 
-// A reader that has seen enough (`pixie read | head`) is no failure.
-process.stdout.on("error", (cause) => {
-  if ("code" in cause && cause.code === "EPIPE") process.exit(0);
-  throw cause;
-});
+// A reader that went away (`pixie read | head`) ends no command, and least of all a daemon (O5): the
+// work goes on, only nobody reads about it.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on("error", (cause) => {
+    if (!("code" in cause) || cause.code !== "EPIPE") throw cause;
+  });
+}
 // Timers of the device do not keep a process alive, and an unanswered relay leaves nothing else.
 const alive = setInterval(() => undefined, 60_000);
 try {

@@ -38,7 +38,13 @@ const share: MessageView = {
   clockOff: false,
   kind: "skill-share",
   text: "",
-  card: { skillId: "x", name: "X\u001b[31m", shortDescription: "y", linked: "", inert: false },
+  card: {
+    skillId: "x",
+    name: "X\u001b[31m\u009b",
+    shortDescription: "y",
+    linked: "",
+    inert: false,
+  },
   delivery: undefined,
 };
 
@@ -76,11 +82,11 @@ describe("review and accept", () => {
     const reviewed = await cli(["skill", "review", "share"], world);
     expect(reviewed.out).toContain("Do it.⟨U+202E⟩⟨U+200B⟩");
     const read = await cli(["read"], world);
-    expect(read.out).toContain("X⟨U+001B⟩[31m");
+    expect(read.out).toContain("X⟨U+001B⟩[31m⟨U+009B⟩");
     expect(read.out).not.toContain("\u001b");
     const raw = await cli(["read", "--json"], world);
-    expect(raw.out).not.toContain("\u001b");
-    expect(raw.out).toContain("\\u001b");
+    for (const driving of ["\u001b", "\u009b"]) expect(raw.out).not.toContain(driving);
+    expect(raw.out).toContain("\\u001b[31m\\u009b");
   });
 
   it("accepts by the hash, exits with 7 when something changed, and stores nothing then", async () => {
