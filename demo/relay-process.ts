@@ -31,12 +31,19 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Starts a relay and waits for its ready line. Throws with its stderr when it does not come up. */
-export async function startRelayProcess(dataDir: string, port: number): Promise<RelayProcess> {
+/**
+ * Starts a relay and waits for its ready line. `env` is added to its environment. Throws with its
+ * stderr when it does not come up.
+ */
+export async function startRelayProcess(
+  dataDir: string,
+  port: number,
+  env: Readonly<Record<string, string>> = {},
+): Promise<RelayProcess> {
   const args = ["relay", "start", "--data-dir", dataDir, "--port", String(port)];
   const child = spawn(process.execPath, ["--import", "tsx", cli, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, NO_COLOR: "1" },
+    env: { ...process.env, NO_COLOR: "1", ...env },
   });
   const errors: string[] = [];
   child.stderr.on("data", (chunk: Buffer) => errors.push(chunk.toString("utf8")));

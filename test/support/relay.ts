@@ -21,6 +21,9 @@ import {
 } from "../../src/shared/wire/frames.ts";
 import { newAccount, registrationOf, type RelayAccount, type RelayDevice } from "./accounts.ts";
 
+/** Where a relay listens; all that a client needs of one, in this process or another. */
+export type RelayAddress = Pick<Relay, "url" | "origin">;
+
 /** What a test relay may differ in. */
 export interface TestRelayOptions {
   readonly databaseUrl: string;
@@ -58,7 +61,11 @@ export interface HttpAnswer {
 }
 
 /** Sends JSON. */
-export async function postJson(relay: Relay, path: string, body: unknown): Promise<HttpAnswer> {
+export async function postJson(
+  relay: RelayAddress,
+  path: string,
+  body: unknown,
+): Promise<HttpAnswer> {
   return answerOf(
     await fetch(relay.url + path, {
       method: "POST",
@@ -69,7 +76,7 @@ export async function postJson(relay: Relay, path: string, body: unknown): Promi
 }
 
 /** Sends an upload. */
-export async function postUpload(relay: Relay, upload: Uint8Array): Promise<HttpAnswer> {
+export async function postUpload(relay: RelayAddress, upload: Uint8Array): Promise<HttpAnswer> {
   return answerOf(
     await fetch(`${relay.url}/v1/envelopes`, {
       method: "POST",
@@ -86,7 +93,7 @@ export async function answerOf(response: Response): Promise<HttpAnswer> {
 }
 
 /** Draws an account and registers it. */
-export async function registerAccount(relay: Relay, nowMs: number): Promise<RelayAccount> {
+export async function registerAccount(relay: RelayAddress, nowMs: number): Promise<RelayAccount> {
   const account = newAccount(nowMs);
   const answer = await postJson(
     relay,
@@ -113,7 +120,7 @@ export class TestConnection {
   epoch = "";
   closed: { readonly code: number } | undefined;
 
-  constructor(relay: Relay) {
+  constructor(relay: RelayAddress) {
     this.socket = new WebSocket(`${relay.url.replace("http", "ws")}/v1/device`);
     this.socket.on("message", (data: Buffer, isBinary: boolean) => {
       if (isBinary) {
@@ -231,7 +238,7 @@ export function authFrameOf(
 
 /** Connects a device and waits until it is ready. */
 export async function connectDevice(
-  relay: Relay,
+  relay: RelayAddress,
   device: RelayDevice,
 ): Promise<TestConnection & { readonly ready: FrameOf<"ready"> }> {
   const connection = new TestConnection(relay);

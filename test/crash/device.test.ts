@@ -1,0 +1,54 @@
+/**
+ * kill -9 of a device between its journal and its acknowledgement, again and again. The relay then
+ * delivers everything a second time, and nothing may land twice or be missing.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Device } from "../../src/device/device.ts";
+import { createDevice } from "../../src/device/index.ts";
+import { startChild } from "../support/child.ts";
+import { expectOk, type Pair, startPair, until } from "../support/pair.ts";
+
+const rounds = 20;
+
+describe("a device killed between journal and acknowledgement", () => {
+  let folder: string;
+  let pair: Pair;
+  beforeAll(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), "pixie-crash-"));
+    pair = await startPair({ bobFolder: folder, bobKey: "crash test" });
+    await pair.bob.close();
+  });
+  afterAll(async () => {
+    await pair.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it(`R1, R3, R20: ${rounds} crashes lose nothing and land nothing twice`, async () => {
+    const sent: string[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const { messageId } = expectOk(pair.alice.send("Bob", `message ${round}`));
+      sent.push(messageId);
+      const child = startChild("test/crash/device-child.ts", [folder]);
+      expect((await child.ended).signal, child.stderr()).toBe("SIGKILL");
+    }
+    const bob: Device = expectOk(
+      await createDevice({
+        dataDir: folder,
+        storeKey: { type: "passphrase", passphrase: "crash test" },
+        delays: { echoMs: [0, 0], receiptMs: [0, 0] },
+      }),
+    );
+    expectOk(bob.start());
+    await until(bob, "the mailbox drains", () => bob.status().connection === "ready");
+    expect(await bob.settle(20_000)).toBe("settled");
+    const shown = expectOk(bob.messages("Alice")).map((message) => message.messageId);
+    expect(shown).toEqual(sent);
+    await until(pair.alice, "every message is confirmed", () =>
+      sent.every((id) => pair.alice.delivery(id)?.state === "confirmed"),
+    );
+    await bob.close();
+  }, 180_000);
+});
