@@ -152,7 +152,7 @@ function viewOf({ store, relayTime }: AccountParts, own: OwnIdentity, aik: strin
 }
 
 /** A relay's refusal or silence in words for a person. */
-export function transportError(error: TransportError): DeviceError {
+function transportError(error: TransportError): DeviceError {
   switch (error.type) {
     case "refused":
       return { type: error.refusal.code, message: error.refusal.message };

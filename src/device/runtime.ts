@@ -32,6 +32,7 @@ import { type DeviceParts, joinRooms } from "./parts.ts";
 import { settle } from "./settle.ts";
 import { skillCard } from "./skill-card.ts";
 import { getOwnAccount } from "./store/identity.ts";
+import { forgetOldIds } from "./store/messages.ts";
 import { openDataFolder, openInMemory, type OpenStore } from "./store/open-folder.ts";
 import { countOpenOutbox } from "./store/outbox.ts";
 import { countSetAside } from "./store/set-aside.ts";
@@ -47,6 +48,7 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
   if (!opened.ok) return opened;
   const clock = options.clock ?? systemClock;
   const rng = options.rng ?? systemRng;
+  opened.value.store.write((tx) => forgetOldIds(tx, clock.nowMs()));
   const listeners = new Set<(event: DeviceEvent) => void>();
   const parts = joinRooms({
     store: opened.value.store,

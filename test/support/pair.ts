@@ -16,7 +16,7 @@ import type { Result } from "../../src/shared/result.ts";
 export const noDelays = { echoMs: [0, 0], receiptMs: [0, 0] } as const;
 
 /** A bound that only a broken test reaches. Units: ms. */
-export const patienceMs = 20_000;
+const patienceMs = 20_000;
 
 /** The value of a Result. Throws the error's words. */
 export function expectOk<T>(result: Result<T, DeviceError>): T {

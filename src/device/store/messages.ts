@@ -2,7 +2,7 @@
  * Rows of conversations, and the ids of everything that was ever journalled. An id outlives its
  * message, so that a late copy of a deleted message lands nowhere.
  */
-import { and, asc, count, eq, lt, sql } from "drizzle-orm";
+import { and, asc, eq, lt, notExists, sql } from "drizzle-orm";
 import { messageIdLifeMs } from "../../shared/limits.ts";
 import { preparedOn } from "./prepared.ts";
 import { message, seenMessage } from "./schema.ts";
@@ -76,28 +76,22 @@ export function messageRows(tx: ReadTx, messageId: string): readonly MessageRow[
     .all();
 }
 
-/** Rows of a conversation, counted. */
-export function countMessages(tx: ReadTx, conversation: string): number {
-  return (
-    tx.select({ total: count() }).from(message).where(eq(message.conversation, conversation)).get()
-      ?.total ?? 0
-  );
-}
-
 /**
  * Forgets ids that outlived their time: `messageIdLifeMs` after they were journalled, when no row
- * shows the message any more.
+ * shows the message any more. Returns how many.
  */
-export function forgetOldIds(tx: WriteTx, nowMs: number): void {
-  const old = tx
-    .select()
-    .from(seenMessage)
-    .where(lt(seenMessage.seenMs, nowMs - messageIdLifeMs))
-    .all();
-  for (const { senderAik, messageId } of old) {
-    if (messageRows(tx, messageId).some((row) => row.senderAik === senderAik)) continue;
-    tx.delete(seenMessage)
-      .where(and(eq(seenMessage.senderAik, senderAik), eq(seenMessage.messageId, messageId)))
-      .run();
-  }
+export function forgetOldIds(tx: WriteTx, nowMs: number): number {
+  const shown = tx
+    .select({ row: message.row })
+    .from(message)
+    .where(
+      and(
+        eq(message.senderAik, seenMessage.senderAik),
+        eq(message.messageId, seenMessage.messageId),
+      ),
+    );
+  return tx
+    .delete(seenMessage)
+    .where(and(lt(seenMessage.seenMs, nowMs - messageIdLifeMs), notExists(shown)))
+    .run().changes;
 }

@@ -22,7 +22,7 @@ export interface OpenStore {
 }
 
 /** File name of the store in its folder. */
-export const storeFile = "device.db";
+const storeFile = "device.db";
 
 /** Opens the store of a data folder. */
 export async function openDataFolder(options: {
