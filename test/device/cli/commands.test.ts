@@ -198,6 +198,7 @@ describe("device trouble", () => {
     const looked = await cli(["skill", "list"], { dataDir: absent });
     expect(looked).toMatchObject({ code: 3, out: "" });
     expect(looked.err).toContain("pixie device init");
+    expect((await cli(["device", "run"], { dataDir: absent })).code).toBe(3);
     expect(readdirSync(dataDir)).toEqual(["store-key.json"]);
   });
 
