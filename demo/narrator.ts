@@ -5,6 +5,8 @@
  * With `json`, stdout carries one JSON object per line instead, for scripts.
  */
 
+import { assertNever } from "../src/shared/result.ts";
+
 /** One line of the story. */
 export type DemoLine =
   | { readonly type: "chapter" | "say"; readonly text: string; readonly ms: number }
@@ -77,5 +79,7 @@ function asText(line: DemoLine): string {
       return line.held
         ? `\n${time}  All ${line.expectations} expectations held.\n`
         : `\n${time}  The story broke off after ${line.expectations} expectations.\n`;
+    default:
+      return assertNever(line);
   }
 }

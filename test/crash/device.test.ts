@@ -31,8 +31,9 @@ describe("a device killed between journal and acknowledgement", () => {
     for (let round = 0; round < rounds; round++) {
       const { messageId } = expectOk(pair.alice.send("Bob", `message ${round}`));
       sent.push(messageId);
-      const child = startChild("test/crash/device-child.ts", [folder]);
-      expect((await child.ended).signal, child.stderr()).toBe("SIGKILL");
+      const child = startChild("test/crash/children/device-until-ack.ts", [folder]);
+      const { signal } = await child.ended;
+      expect({ signal, stderr: child.stderr() }).toMatchObject({ signal: "SIGKILL" });
     }
     const bob: Device = expectOk(
       await createDevice({

@@ -12,7 +12,7 @@ import { maxNameBytes } from "../../shared/limits.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
 
 /** Bytes of an access key. */
-export const accessKeyBytes = 32;
+const accessKeyBytes = 32;
 
 /** What an account says about itself. */
 export interface Profile {

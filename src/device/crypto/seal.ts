@@ -119,7 +119,7 @@ export function bucketFor(
 }
 
 /** Seals the padded plaintext: commitment 32 ‖ ciphertext ‖ tag 16. */
-export function sealBody(
+function sealBody(
   plaintext: Uint8Array,
   contentKey: Uint8Array,
   recipient: { readonly aik: Uint8Array; readonly bucket: number },

@@ -83,7 +83,7 @@ export function decodeBundle(text: string): Result<Bundle, MalformedBundle> {
 }
 
 /** What keeps typed items from being a bundle, apart from the size of the whole; undefined if nothing. */
-export function bundleProblem(bundle: Bundle): string | undefined {
+function bundleProblem(bundle: Bundle): string | undefined {
   const items = itemsOf(bundle);
   if (items.length > maxBundleItems) return `more than ${maxBundleItems} items`;
   for (const item of items) {

@@ -61,7 +61,7 @@ export interface Origins {
 export const noOrigins: Origins = { copies: [], kept: [] };
 
 /** The pins of an origin for `rewriteMentions`. */
-export function pinMap(origin: Origin): ReadonlyMap<string, string> {
+function pinMap(origin: Origin): ReadonlyMap<string, string> {
   return new Map(origin.pins.map((pin) => [pin.mention, pin.slug]));
 }
 

@@ -27,7 +27,7 @@ export interface Skill extends SkillItem {
 }
 
 /** Longest name. Unit: code points. */
-export const maxNameCodePoints = 80;
+const maxNameCodePoints = 80;
 
 /** Longest summary. Unit: code points. */
 export const maxSummaryCodePoints = 600;

@@ -6,7 +6,7 @@
  */
 
 /** Longest slug, the numeric suffix included. Unit: characters. */
-export const maxSlugLength = 64;
+const maxSlugLength = 64;
 
 /** Names that no skill may take, because the agent has tools of these names. */
 export const reservedNames: readonly string[] = ["calltool", "toolsearch", "skill"];

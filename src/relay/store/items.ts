@@ -37,7 +37,7 @@ export interface MailboxQuota {
 }
 
 /** The quota of docs/protocol.md "Retention". */
-export const mailboxQuota: MailboxQuota = {
+const mailboxQuota: MailboxQuota = {
   items: maxQueuedItems,
   bytes: maxQueuedBytes,
   largeBytes: maxQueuedLargeBytes,
@@ -93,7 +93,7 @@ export async function insertItems(
  * The id under which a body is shared. It covers the account and the body's own commitment, so that
  * a slot used again by somebody else can never reach it, and it is the same for a retry.
  */
-export function sharedBodyId(upload: CheckedUpload): Uint8Array {
+function sharedBodyId(upload: CheckedUpload): Uint8Array {
   return blake2b(
     16,
     idFromText(upload.slot),

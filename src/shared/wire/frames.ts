@@ -34,7 +34,7 @@ export const ackFrame = Type.Object(
   },
   strict,
 );
-export const publishPrekeyFrame = Type.Object(
+const publishPrekeyFrame = Type.Object(
   {
     type: Type.Literal("publish-prekey"),
     id: requestId,
@@ -43,7 +43,7 @@ export const publishPrekeyFrame = Type.Object(
   strict,
 );
 /** Replaces the device list if the relay's newest is still `expected_version` with `expected_hash`. */
-export const updateDeviceListFrame = Type.Object(
+const updateDeviceListFrame = Type.Object(
   {
     type: Type.Literal("update-device-list"),
     id: requestId,
@@ -54,7 +54,7 @@ export const updateDeviceListFrame = Type.Object(
   strict,
 );
 /** Opens an invite key until `expires`, or closes it when `revoked` is true. */
-export const inviteKeyFrame = Type.Object(
+const inviteKeyFrame = Type.Object(
   {
     type: Type.Literal("invite-key"),
     id: requestId,
@@ -64,7 +64,7 @@ export const inviteKeyFrame = Type.Object(
   },
   strict,
 );
-export const mailboxStatusFrame = Type.Object(
+const mailboxStatusFrame = Type.Object(
   { type: Type.Literal("mailbox-status"), id: requestId },
   strict,
 );
@@ -84,12 +84,12 @@ export type RequestFrame = Static<typeof requestFrame>;
 export type DeviceFrame = Static<typeof deviceFrame>;
 
 const time = u64Field("relay time, ms");
-export const challengeFrame = Type.Object({
+const challengeFrame = Type.Object({
   type: Type.Literal("challenge"),
   nonce: bytesField(32, "nonce"),
   time,
 });
-export const readyFrame = Type.Object({
+const readyFrame = Type.Object({
   type: Type.Literal("ready"),
   epoch: Type.String(),
   time,
@@ -97,13 +97,13 @@ export const readyFrame = Type.Object({
   refused: Type.Object({ count: Type.Integer(), since: Type.Union([time, Type.Null()]) }),
 });
 /** Everything that was queued when the connection became ready has been sent and acknowledged up to `through`. */
-export const drainedFrame = Type.Object({
+const drainedFrame = Type.Object({
   type: Type.Literal("drained"),
   through: u64Field("sequence number"),
 });
-export const displacedFrame = Type.Object({ type: Type.Literal("displaced") });
+const displacedFrame = Type.Object({ type: Type.Literal("displaced") });
 /** Why the relay will not go on with this connection; it closes right after. */
-export const refusedFrame = Type.Object({
+const refusedFrame = Type.Object({
   type: Type.Literal("refused"),
   error: Type.Enum(refusalCodes),
   message: Type.String(),

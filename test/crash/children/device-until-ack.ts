@@ -4,10 +4,10 @@
  *
  * Arguments: the device's folder. Prints "started" once its mailbox is connected.
  */
-import { createDevice } from "../../src/device/index.ts";
-import { createRelayTransport } from "../../src/device/transport/relay-client.ts";
-import { systemClock } from "../../src/shared/clock.ts";
-import { systemRng } from "../../src/shared/rng.ts";
+import { createDevice } from "../../../src/device/index.ts";
+import { createRelayTransport } from "../../../src/device/transport/relay-client.ts";
+import { systemClock } from "../../../src/shared/clock.ts";
+import { systemRng } from "../../../src/shared/rng.ts";
 
 const [dataDir] = process.argv.slice(2);
 if (dataDir === undefined) throw new Error("expected the device's folder");
