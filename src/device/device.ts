@@ -195,6 +195,12 @@ export interface SkillSaved {
   readonly notes: readonly string[];
 }
 
+/** What an import did. */
+export interface Accepted {
+  readonly lines: readonly string[];
+  readonly imported: readonly string[];
+}
+
 /** Skills of this device, and sharing them. Shapes of reviews and choices are those of `skills/`. */
 export interface DeviceSkills {
   readonly list: () => readonly Skill[];
@@ -218,10 +224,13 @@ export interface DeviceSkills {
   readonly share: (id: string, contact: string) => Result<SentMessage, DeviceError>;
   /** Shows what an import would do. Stores nothing. */
   readonly review: (messageId: string, choices?: Choices) => Result<Review, DeviceError>;
-  /** Imports what was reviewed with the same choices. `review-outdated` when anything changed since. */
+  /**
+   * Imports what was reviewed with the same choices: what happened in plain lines, and the handles of
+   * what is new. `review-outdated` when anything changed since.
+   */
   readonly accept: (
     messageId: string,
     acceptHash: string,
     choices?: Choices,
-  ) => Result<{ readonly lines: readonly string[] }, DeviceError>;
+  ) => Result<Accepted, DeviceError>;
 }

@@ -112,7 +112,10 @@ export const operations = {
       acceptHash: Type.String({ maxLength: 128 }),
       choices: Type.Optional(choices),
     }),
-    result: Type.Object({ lines: Type.Array(Type.String()) }),
+    result: Type.Object({
+      lines: Type.Array(Type.String()),
+      imported: Type.Array(Type.String()),
+    }),
   },
 };
 

@@ -114,9 +114,10 @@ async function accept(session: Session, invocation: Invocation): Promise<Outcome
   return ok({
     json: accepted.value,
     lines: accepted.value.lines,
-    notes: [
-      "imported skills are off the planner's menu until you put them there: pixie skill advertise",
-    ],
+    notes: accepted.value.imported.map(
+      (id) =>
+        `@${id} is off the planner's menu until you put it there: pixie skill advertise ${id}`,
+    ),
   });
 }
 

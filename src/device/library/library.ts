@@ -8,6 +8,7 @@
 import type { Clock } from "../../shared/clock.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
 import type {
+  Accepted,
   ContactView,
   DeviceError,
   DeviceSkills,
@@ -177,7 +178,7 @@ function accept(
   parts: LibraryParts,
   tx: WriteTx,
   { messageId, acceptHash, choices }: Acceptance,
-): Result<{ readonly lines: readonly string[] }, DeviceError> {
+): Result<Accepted, DeviceError> {
   const shared = receivedShare(tx, messageId);
   if (!shared.ok) return shared;
   const catalogue = readCatalogue(tx);
@@ -199,7 +200,7 @@ function accept(
     outcome: JSON.stringify(outcome),
     importedMs: input.nowMs,
   });
-  return ok({ lines: outcomeLines(outcome) });
+  return ok({ lines: outcomeLines(outcome), imported: outcome.imported });
 }
 
 function mergeInput(

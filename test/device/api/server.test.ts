@@ -164,7 +164,10 @@ describe("operations", () => {
     expect(review.value.items).toHaveLength(2);
     expect(
       await call("accept-share", { messageId: "m1", acceptHash: review.value.acceptHash }),
-    ).toEqual({ ok: true, value: { lines: ["Nothing new — you already had all of this."] } });
+    ).toEqual({
+      ok: true,
+      value: { lines: ["Nothing new — you already had all of this."], imported: [] },
+    });
   });
 
   it("refuse what nobody checked: unknown names, forms and content types", async () => {

@@ -115,7 +115,10 @@ describe("accept", () => {
     make(ada, "meeting", "Use @calendar.");
     hand(ada, ben, "meeting", "m1");
     const accepted = ben.skills.accept("m1", reviewed(ben, "m1").acceptHash);
-    expect(accepted).toEqual({ ok: true, value: { lines: ["Imported @meeting."] } });
+    expect(accepted).toEqual({
+      ok: true,
+      value: { lines: ["Imported @meeting."], imported: ["meeting"] },
+    });
     expect(ben.skills.list().at(-1)).toMatchObject({
       id: "meeting",
       enabled: true,
@@ -133,7 +136,10 @@ describe("accept", () => {
     hand(ada, ben, "week", "m1");
     const accepted = ben.skills.accept("m1", reviewed(ben, "m1").acceptHash);
     expect(accepted).toMatchObject({
-      value: { lines: ["Imported @week.", "@meeting was taken — imported as @meeting-2."] },
+      value: {
+        lines: ["Imported @week.", "@meeting was taken — imported as @meeting-2."],
+        imported: ["week", "meeting-2"],
+      },
     });
     const bodies = new Map(ben.skills.list().map((skill) => [skill.id, skill.detailedBody]));
     expect(bodies.get("meeting")).toBe("His way.");
@@ -151,7 +157,7 @@ describe("accept", () => {
     hand(ada, ben, "meeting", "m2");
     expect(ben.skills.accept("m2", reviewed(ben, "m2").acceptHash)).toEqual({
       ok: true,
-      value: { lines: ["Nothing new — you already had all of this."] },
+      value: { lines: ["Nothing new — you already had all of this."], imported: [] },
     });
     expect(ids(ben)).toEqual(before);
   });
@@ -208,7 +214,7 @@ describe("accept", () => {
       error: { type: "review-outdated" },
     });
     expect(ben.skills.accept("m1", review.value.acceptHash, keep)).toMatchObject({
-      value: { lines: ["Kept your @meeting."] },
+      value: { lines: ["Kept your @meeting."], imported: [] },
     });
     expect(ids(ben)).toHaveLength(4);
   });
