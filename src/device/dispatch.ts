@@ -34,7 +34,7 @@ import { allContacts, countContacts, getContact, putContact } from "./store/cont
 import { getOwnAccount, putOwnAccount } from "./store/identity.ts";
 import { bundleFetchedMs } from "./store/lists.ts";
 import { addMessage, conversationRows } from "./store/messages.ts";
-import { wakeRecipient } from "./store/outbox.ts";
+import { wakeRecipient } from "./store/outbox-due.ts";
 import type { WriteTx } from "./store/sqlite.ts";
 
 /** What happens outside of the store because of a payload, after its commit. */

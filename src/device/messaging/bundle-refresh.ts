@@ -10,7 +10,7 @@ import { err, ok, type Result } from "../../shared/result.ts";
 import { type BundleChange, bundleRequest, learnBundle } from "../identity/bundles.ts";
 import type { RelayTime } from "../identity/relay-time.ts";
 import { bundleFetchedMs } from "../store/lists.ts";
-import { wakeRecipient } from "../store/outbox.ts";
+import { wakeRecipient } from "../store/outbox-due.ts";
 import type { DeviceStore } from "../store/sqlite.ts";
 import type { RelayTransport } from "../transport/port.ts";
 

@@ -2,13 +2,8 @@
  * The pure outbox over its rows: loads an entry, lets events happen to it, stores the outcome. The
  * only way in which an outbox row changes.
  */
-import {
-  deleteOutbox,
-  deleteSealedUpload,
-  getOutbox,
-  outboxCopies,
-  saveOutbox,
-} from "../store/outbox.ts";
+import { deleteOutbox, getOutbox, outboxCopies, saveOutbox } from "../store/outbox.ts";
+import { deleteSealedUpload } from "../store/sealed-uploads.ts";
 import type { ReadTx, WriteTx } from "../store/sqlite.ts";
 import { step } from "./outbox.ts";
 import type { Entry, Moment, OutboxEvent } from "./outbox-entry.ts";

@@ -1,32 +1,18 @@
 /**
- * Rows of the outbox: what we send, its copy per recipient device, and sealed uploads that the
- * relay has not answered. Which state follows which is decided in messaging/outbox.ts, purely.
+ * Rows of the outbox: what we send, and its copy per recipient device. Which state follows which is
+ * decided in messaging/outbox.ts, purely; which row's turn it is, in outbox-due.ts. The sealed bytes
+ * are in sealed-uploads.ts.
  *
  * Everyone who sends anything calls `addOutgoing` inside the transaction that caused it; the pump
  * does the rest after the commit.
  */
-import {
-  and,
-  asc,
-  count,
-  eq,
-  gt,
-  isNotNull,
-  isNull,
-  lt,
-  lte,
-  max,
-  min,
-  notInArray,
-  sql,
-} from "drizzle-orm";
+import { and, asc, count, eq, gt, lt, lte, max, sql } from "drizzle-orm";
 import { preparedOn } from "./prepared.ts";
-import { outbox, outboxCopy, sealedUpload } from "./schema.ts";
+import { outbox, outboxCopy } from "./schema.ts";
 import type { ReadTx, WriteTx } from "./sqlite.ts";
 
 export type OutboxRow = typeof outbox.$inferSelect;
 export type OutboxCopyRow = typeof outboxCopy.$inferSelect;
-export type SealedUploadRow = typeof sealedUpload.$inferSelect;
 
 /**
  * One payload for one account. `sentMs` is what the recipient is told (relay time); everything else
@@ -111,78 +97,6 @@ const copiesByMessage = preparedOn((tx) =>
     .prepare(),
 );
 
-/** Accounts with something due. */
-export function dueRecipients(tx: ReadTx, nowMs: number): readonly string[] {
-  return tx
-    .selectDistinct({ aik: outbox.recipientAik })
-    .from(outbox)
-    .where(and(eq(outbox.state, "open"), lte(outbox.nextMs, nowMs)))
-    .all()
-    .map((row) => row.aik);
-}
-
-/** When the next open row is due, some accounts left out. */
-export function nextOutboxMs(tx: ReadTx, except: readonly string[] = []): number | undefined {
-  return (
-    tx
-      .select({ at: min(outbox.nextMs) })
-      .from(outbox)
-      .where(and(eq(outbox.state, "open"), notInArray(outbox.recipientAik, [...except])))
-      .get()?.at ?? undefined
-  );
-}
-
-/**
- * The next row of an account to work on, in order of composing after row `after`. A row that was
- * never accepted and still waits holds back the later ones that were not accepted either: each
- * account gets its messages in order.
- */
-export function nextDue(
-  tx: ReadTx,
-  recipientAik: string,
-  nowMs: number,
-  after: number,
-): OutboxRow | undefined {
-  const head = waitingHead(tx, recipientAik, nowMs);
-  const headWaits = head !== undefined && head.nextMs > nowMs;
-  return tx
-    .select()
-    .from(outbox)
-    .where(
-      and(
-        eq(outbox.recipientAik, recipientAik),
-        eq(outbox.state, "open"),
-        lte(outbox.nextMs, nowMs),
-        gt(outbox.row, after),
-        headWaits ? isNotNull(outbox.acceptedMs) : undefined,
-      ),
-    )
-    .orderBy(asc(outbox.row))
-    .limit(1)
-    .get();
-}
-
-/**
- * Makes what waits behind an account's first waiting row due together with it. Without this the
- * pump would look at those rows again and again, and be allowed to send none.
- */
-export function holdBack(tx: WriteTx, recipientAik: string, nowMs: number): void {
-  const head = waitingHead(tx, recipientAik, nowMs);
-  if (head === undefined || head.nextMs <= nowMs) return;
-  tx.update(outbox)
-    .set({ nextMs: head.nextMs })
-    .where(
-      and(
-        eq(outbox.recipientAik, recipientAik),
-        eq(outbox.state, "open"),
-        isNull(outbox.acceptedMs),
-        gt(outbox.row, head.row),
-        lt(outbox.nextMs, head.nextMs),
-      ),
-    )
-    .run();
-}
-
 /** What a step may change about a row. */
 export type OutboxChange = Pick<
   OutboxRow,
@@ -220,24 +134,6 @@ export function deleteOutbox(tx: WriteTx, messageId: string, recipientAik: strin
     .run();
   tx.delete(outbox)
     .where(and(eq(outbox.messageId, messageId), eq(outbox.recipientAik, recipientAik)))
-    .run();
-}
-
-/** Makes what an account has not got yet due now: a key, a relay or a device list was learned. */
-export function wakeRecipient(tx: WriteTx, recipientAik: string, nowMs: number): void {
-  tx.update(outbox)
-    .set({ nextMs: nowMs })
-    .where(
-      and(
-        eq(outbox.recipientAik, recipientAik),
-        eq(outbox.state, "open"),
-        lte(outbox.notBeforeMs, nowMs),
-      ),
-    )
-    .run();
-  tx.update(outboxCopy)
-    .set({ nextMs: nowMs })
-    .where(and(eq(outboxCopy.recipientAik, recipientAik), eq(outboxCopy.state, "queued")))
     .run();
 }
 
@@ -308,46 +204,4 @@ export function overtakenMessages(
     )
     .all()
     .map((row) => row.messageId);
-}
-
-/** Keeps sealed bytes until the relay answers, so that a retry repeats them exactly. */
-export function addSealedUpload(tx: WriteTx, row: SealedUploadRow): void {
-  tx.insert(sealedUpload).values(row).run();
-}
-
-/** The sealed bytes under a slot. */
-export function getSealedUpload(tx: ReadTx, slot: string): SealedUploadRow | undefined {
-  return tx.select().from(sealedUpload).where(eq(sealedUpload.slot, slot)).get();
-}
-
-/** Drops sealed bytes that were answered. */
-export function deleteSealedUpload(tx: WriteTx, slot: string): void {
-  tx.delete(sealedUpload).where(eq(sealedUpload.slot, slot)).run();
-}
-
-/** The first row of an account that was never accepted, due or not. */
-function waitingHead(
-  tx: ReadTx,
-  recipientAik: string,
-  nowMs: number,
-): Pick<OutboxRow, "row" | "nextMs"> | undefined {
-  return tx
-    .select({ row: outbox.row, nextMs: outbox.nextMs })
-    .from(outbox)
-    .where(
-      and(
-        eq(outbox.recipientAik, recipientAik),
-        eq(outbox.state, "open"),
-        isNull(outbox.acceptedMs),
-        lte(outbox.notBeforeMs, nowMs),
-      ),
-    )
-    .orderBy(asc(outbox.row))
-    .limit(1)
-    .get();
-}
-
-/** Whether a sealing waits for the relay's answer: on its way, or between two tries. */
-export function hasUnanswered(tx: ReadTx): boolean {
-  return tx.select({ slot: sealedUpload.slot }).from(sealedUpload).limit(1).get() !== undefined;
 }

@@ -50,6 +50,8 @@ export function openDeviceStore(options: StoreOptions): Result<DeviceStore, Stor
   if (obstacle !== undefined) return err(obstacle);
   let connection: Database.Database | undefined;
   try {
+    // SQLite gives its journal files the mode of the database file.
+    if (!inMemory) closeSync(openSync(options.path, "a", 0o600));
     connection = new Database(options.path);
     prepareConnection(connection, inMemory ? undefined : options.key);
     const db = drizzle(connection);
