@@ -4,7 +4,7 @@
  *
  * The exchange itself is in identity/offer-link.ts and grant-link.ts. Spec: docs/protocol.md "Linking".
  */
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 
 import type { Command } from "commander";
 import { renderUnicodeCompact } from "uqr";
@@ -112,13 +112,18 @@ async function readDigits(invocation: Invocation): Promise<Result<string, Device
     return parseDigits(await io.ask("Digits that the admin device shows: "));
   }
   if (file === "-") return parseDigits(await io.readInput());
-  // The digits exist only once the admin device shows them, so the file may come later.
-  for (let waitedMs = 0; !existsSync(file); waitedMs += pollMs) {
+  // The digits exist only once the admin device shows them: the file may come later, and a shell
+  // that redirects into it makes it empty first.
+  for (let waitedMs = 0; isEmptySoFar(file); waitedMs += pollMs) {
     if (waitedMs >= rendezvousMs) return usage(`no digits in ${file} before the code expired`);
     await sleep(clock, pollMs);
   }
   const content = io.readFile(file);
   return content.ok ? parseDigits(content.value) : content;
+}
+
+function isEmptySoFar(file: string): boolean {
+  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
 }
 
 function parseDigits(typed: string): Result<string, DeviceError> {

@@ -180,7 +180,7 @@ describe("without a daemon", () => {
         const found = /"digits":"([0-9]{8})"/.exec(text)?.[1];
         if (found === undefined) return;
         digits[digitsFile] = `${found.slice(0, 4)} ${found.slice(4)}\n`;
-        writeFileSync(digitsFile, "");
+        writeFileSync(digitsFile, digits[digitsFile]);
       },
     });
     const [joined, granted] = await Promise.all([joining, granting]);
