@@ -6,15 +6,14 @@
  * Frames are handled in the order they came; acknowledgements go straight to the stream. Everything
  * is attached before the first await, so that a device may speak as early as it likes (R10).
  *
- * Owns the socket's conversation. What a frame means is authenticate.ts and requests.ts, what is
- * delivered is delivery/stream.ts. Spec: docs/protocol.md "The mailbox connection".
+ * Owns the socket's conversation. What a frame means is authenticate.ts and requests.ts, how the
+ * relay's own are written is relay-frames.ts, what is delivered is delivery/stream.ts. Spec:
+ * docs/protocol.md "The mailbox connection".
  */
-import { clampU64, toBase64Url } from "../../shared/bytes.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { challengeMs } from "../../shared/limits.ts";
 import type { Rng } from "../../shared/rng.ts";
 import { type Refusal, refusal } from "../../shared/wire/errors.ts";
-import { parseU64 } from "../../shared/wire/fields.ts";
 import {
   type AckFrame,
   type AuthFrame,
@@ -31,18 +30,11 @@ import type { KnownDevice } from "../store/devices.ts";
 import { failureCode } from "../store/failure.ts";
 import type { Authenticate, Challenge } from "./authenticate.ts";
 import { type CloseCode, closeCode } from "./close-codes.ts";
+import { closeSocket, type DeviceSocket, isBacklogged } from "./device-socket.ts";
 import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
 import type { ConnectionRegistry, RegisteredConnection } from "./registry.ts";
+import { ackedSeqs, challengeFrame, readyFrame, refusedFrame, replyFrame } from "./relay-frames.ts";
 import type { AnswerRequest, Holder } from "./requests.ts";
-
-/** The part of a WebSocket that a connection uses. */
-export interface DeviceSocket {
-  readonly bufferedAmount: number;
-  readonly send: (data: string | Uint8Array) => void;
-  readonly ping: () => void;
-  readonly close: (code: CloseCode, reason: string) => void;
-  readonly terminate: () => void;
-}
 
 /** What connections act through. */
 export interface ConnectionPorts {
@@ -58,12 +50,8 @@ export interface ConnectionPorts {
   };
 }
 
-/** Unsent bytes at which a peer that does not read is cut, the next frame included (R36). */
-const maxBufferedBytes = 2 * 1_048_576;
 /** Frames of one device that may wait for their turn. */
 const maxWaitingFrames = 64;
-/** Time for the other side to answer a close before the socket is cut. Units: ms. */
-const closeMs = 5_000;
 
 type Phase = "challenged" | "authenticating" | "ready" | "ended";
 
@@ -102,11 +90,7 @@ export class DeviceConnection implements RegisteredConnection {
       ),
     );
     ports.registry.add(this);
-    this.#sendFrame({
-      type: "challenge",
-      nonce: toBase64Url(this.#challenge.nonce),
-      time: String(this.#challenge.timeMs),
-    });
+    this.#sendFrame(challengeFrame(this.#challenge));
   }
 
   /** A message arrived. */
@@ -229,16 +213,7 @@ export class DeviceConnection implements RegisteredConnection {
     const { session } = opened;
     this.#holder = { ...device, ...name, session: session.session };
     const { epoch } = this.#ports.identity;
-    this.#sendFrame({
-      type: "ready",
-      epoch,
-      time: this.#time(),
-      queued: session.queuedItems,
-      refused: {
-        count: session.refusedCount,
-        since: session.refusedSinceMs === null ? null : String(session.refusedSinceMs),
-      },
-    });
+    this.#sendFrame(readyFrame(epoch, session, this.#nowMs()));
     // After ready, and only while this is the newest connection: nothing binary precedes either.
     this.#ports.registry.hold(device.mailbox, session.session, this);
     if (!this.#isEnded()) opened.stream.start();
@@ -246,23 +221,12 @@ export class DeviceConnection implements RegisteredConnection {
 
   #acknowledge(frame: AckFrame): void {
     if (frame.epoch !== this.#ports.identity.epoch) return;
-    const seqs = frame.seqs.flatMap((text) => {
-      const seq = parseU64(text);
-      return seq.ok ? [clampU64(seq.value)] : [];
-    });
-    this.#opened?.stream.acknowledge(seqs);
+    this.#opened?.stream.acknowledge(ackedSeqs(frame));
   }
 
   async #answer(holder: Holder, frame: RequestFrame): Promise<void> {
     const answered = await this.#ports.answer(holder, frame);
-    const common = { type: "reply", id: frame.id, time: this.#time() } as const;
-    if (answered.ok) {
-      this.#sendFrame({ ...common, ok: { ...answered.value } });
-      return;
-    }
-    const { code, message, retryAfterMs } = answered.error;
-    const retry = retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs };
-    this.#sendFrame({ ...common, error: { code, message, ...retry } });
+    this.#sendFrame(replyFrame(frame.id, answered, this.#nowMs()));
   }
 
   #streamEnded(end: StreamEnd): void {
@@ -277,11 +241,11 @@ export class DeviceConnection implements RegisteredConnection {
     if (this.#phase === "ready") this.#opened?.stream.wake(anyPosition);
   }
 
-  #refuse({ code, message }: Refusal, close: CloseCode): void {
+  #refuse(refused: Refusal, close: CloseCode): void {
     if (this.#phase === "ended") return;
-    this.#ports.runtime.onEvent("connection-refused", code);
-    this.#sendFrame({ type: "refused", error: code, message, time: this.#time() });
-    this.#close(close, code);
+    this.#ports.runtime.onEvent("connection-refused", refused.code);
+    this.#sendFrame(refusedFrame(refused, this.#nowMs()));
+    this.#close(close, refused.code);
   }
 
   #sendFrame(frame: RelayFrame): void {
@@ -290,7 +254,7 @@ export class DeviceConnection implements RegisteredConnection {
 
   #send(data: string | Uint8Array): void {
     if (this.#phase === "ended") return;
-    if (this.#socket.bufferedAmount + data.length > maxBufferedBytes) this.#cut("not-reading");
+    if (isBacklogged(this.#socket, data.length)) this.#cut("not-reading");
     else this.#socket.send(data);
   }
 
@@ -301,8 +265,7 @@ export class DeviceConnection implements RegisteredConnection {
 
   #close(code: CloseCode, reason: string): void {
     if (this.#phase === "ended") return;
-    this.#socket.close(code, reason);
-    this.#ports.runtime.clock.schedule(closeMs, () => this.#socket.terminate());
+    closeSocket(this.#socket, code, reason, this.#ports.runtime.clock);
     this.#end();
   }
 
@@ -330,7 +293,7 @@ export class DeviceConnection implements RegisteredConnection {
     return this.#phase === "ended";
   }
 
-  #time(): string {
-    return String(this.#ports.runtime.clock.nowMs());
+  #nowMs(): number {
+    return this.#ports.runtime.clock.nowMs();
   }
 }

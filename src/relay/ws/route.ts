@@ -8,7 +8,8 @@ import type { Clock } from "../../shared/clock.ts";
 import { refusal } from "../../shared/wire/errors.ts";
 import type { RateLimit } from "../delivery/rate-limit.ts";
 import { addressOf, type RelayHttp, sendRefusal } from "../http/replies.ts";
-import { type ConnectionPorts, DeviceConnection, type DeviceSocket } from "./device-connection.ts";
+import { type ConnectionPorts, DeviceConnection } from "./device-connection.ts";
+import type { DeviceSocket } from "./device-socket.ts";
 
 /** Bytes of the largest frame that a device sends: a list of 255 entries in base64url. */
 export const maxDeviceFrameBytes = 32_768;
