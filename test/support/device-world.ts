@@ -1,7 +1,6 @@
 /**
  * One real device in memory (store, inbox, outbox, dispatch) with a relay that a test plays by
- * hand: every upload is recorded and answered as the test says, every delivery is handed in.
- * Time stands still until the test moves it.
+ * hand (played-relay.ts): every delivery is handed in. Time stands still until the test moves it.
  */
 import { encodeReceipt } from "../../src/device/crypto/payload.ts";
 import type { Delays, DeliveryView, DeviceEvent } from "../../src/device/device.ts";
@@ -19,17 +18,9 @@ import {
 import { addDeviceList, markBundleFetched, putPeerPrekey } from "../../src/device/store/lists.ts";
 import { openInMemory } from "../../src/device/store/open-folder.ts";
 import type { WriteTx } from "../../src/device/store/sqlite.ts";
-import type {
-  Answer,
-  MailboxConnection,
-  RelayTransport,
-  TransportError,
-} from "../../src/device/transport/port.ts";
-import { toBase64Url, utf8 } from "../../src/shared/bytes.ts";
+import { utf8 } from "../../src/shared/bytes.ts";
 import { idFromText, idText } from "../../src/shared/ids.ts";
-import { err, ok, type Result } from "../../src/shared/result.ts";
-import { parseUpload, type Upload } from "../../src/shared/wire/envelope.ts";
-import type { BundleReply, EnvelopeReply } from "../../src/shared/wire/http.ts";
+import type { Upload } from "../../src/shared/wire/envelope.ts";
 import { createManualClock, type ManualClock } from "./manual-clock.ts";
 import {
   at,
@@ -40,22 +31,14 @@ import {
   type TestPerson,
   valueOf,
 } from "./people.ts";
+import { type PlayedRelay, playRelay, storesAll, type UploadAnswer } from "./played-relay.ts";
 import { seededRng } from "./seeded-rng.ts";
 
-/** What a played relay answers to one upload. */
-export type UploadAnswer = Result<Answer<EnvelopeReply>, TransportError>;
-
-export interface DeviceWorld {
+export interface DeviceWorld extends PlayedRelay {
   readonly parts: DeviceParts;
   readonly clock: ManualClock;
-  /** Uploads as they were posted, oldest first. */
-  readonly uploads: { readonly bytes: Uint8Array; readonly upload: Upload }[];
-  readonly acknowledged: bigint[];
   readonly events: DeviceEvent[];
   readonly notices: string[];
-  /** Accounts whose bundle the relay would serve, and how often each was asked for. */
-  readonly served: Map<string, TestPerson>;
-  readonly bundleRequests: string[];
   /** How uploads are answered from now on. */
   answer: (upload: Upload) => UploadAnswer;
   /** Hands items in as one burst and waits until they are journalled. */
@@ -65,37 +48,6 @@ export interface DeviceWorld {
   readonly close: () => void;
 }
 
-/** The answer that stores everything. */
-export const storesAll = (upload: Upload): UploadAnswer => answerWith(upload, () => "stored");
-
-/** An answer with a state of its own per device mailbox. */
-export function answerWith(
-  upload: Upload,
-  stateOf: (mailbox: string) => EnvelopeReply["results"][number]["state"],
-  unaddressed: readonly string[] = [],
-): UploadAnswer {
-  const results = upload.entries.map(({ mailbox }) => ({
-    mailbox: idText(mailbox),
-    state: stateOf(idText(mailbox)),
-  }));
-  const reply = { time: String(testNowMs), results, unaddressed: [...unaddressed] };
-  return ok({ reply, relayTimeMs: testNowMs });
-}
-
-/** A refusal. */
-export function refuses(
-  code: Extract<TransportError, { type: "refused" }>["refusal"]["code"],
-  retryAfterMs?: number,
-): UploadAnswer {
-  const refusal = { code, message: code, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-  return err({ type: "refused", refusal, relayTimeMs: undefined });
-}
-
-const unreachable = err({ type: "unreachable", reason: "connection refused" } as const);
-
-/** No answer at all. */
-export const silent: UploadAnswer = unreachable;
-
 /** Builds the device that is `me`'s device at that index. */
 export function deviceWorld(
   me: TestPerson,
@@ -103,35 +55,14 @@ export function deviceWorld(
 ): DeviceWorld {
   const clock = createManualClock(testNowMs);
   const open = valueOf(openInMemory());
-  const uploads: DeviceWorld["uploads"] = [];
-  const acknowledged: bigint[] = [];
   const events: DeviceEvent[] = [];
   const notices: string[] = [];
-  const bundleRequests: string[] = [];
-  const served = new Map<string, TestPerson>();
   let seq = 0n;
 
-  const transport: RelayTransport = {
-    ...noTransport,
-    upload: async (_origin, bytes) => {
-      const upload = valueOf(parseUpload(bytes));
-      uploads.push({ bytes: bytes.slice(), upload });
-      return await Promise.resolve(world.answer(upload));
-    },
-    fetchBundle: async (_origin, request) => {
-      bundleRequests.push(request.account_mailbox);
-      const person = served.get(request.account_mailbox);
-      if (person === undefined) return unreachable;
-      return ok({ reply: bundleOf(person), relayTimeMs: clock.nowMs() });
-    },
-    openMailbox: () => ({
-      ...noMailbox,
-      acknowledge: (seqs) => void acknowledged.push(...seqs),
-    }),
-  };
+  const relay = playRelay(clock, (upload) => world.answer(upload));
   const parts = joinRooms({
     store: open.store,
-    transport,
+    transport: relay.transport,
     clock,
     rng: seededRng("device world"),
     delays: options.delays ?? { echoMs: [0, 0], receiptMs: [0, 0] },
@@ -147,14 +78,11 @@ export function deviceWorld(
     for (let i = 0; i < 200; i++) await Promise.resolve();
   };
   const world: DeviceWorld = {
+    ...relay,
     parts,
     clock,
-    uploads,
-    acknowledged,
     events,
     notices,
-    served,
-    bundleRequests,
     answer: storesAll,
     deliver: async (...items) => {
       for (const item of items) parts.inbox.deliver({ seq: ++seq, redelivered: false, item });
@@ -305,32 +233,3 @@ function keepBundle(tx: WriteTx, person: TestPerson): void {
   }
   markBundleFetched(tx, aik, testNowMs);
 }
-
-function bundleOf(person: TestPerson): BundleReply {
-  return {
-    time: String(testNowMs),
-    device_lists: [toBase64Url(person.list.record)],
-    prekeys: person.devices.map((device) => toBase64Url(device.prekey.record)),
-  };
-}
-
-const unused = (): never => {
-  throw new Error("this test plays no such relay");
-};
-const noMailbox: MailboxConnection = {
-  state: () => ({ type: "connecting" }),
-  acknowledge: unused,
-  request: unused,
-  close: () => Promise.resolve(),
-  [Symbol.asyncDispose]: () => Promise.resolve(),
-};
-const noTransport: RelayTransport = {
-  upload: unused,
-  fetchBundle: unused,
-  register: unused,
-  info: unused,
-  putBox: unused,
-  getBox: unused,
-  openMailbox: unused,
-  [Symbol.asyncDispose]: () => Promise.resolve(),
-};

@@ -7,13 +7,12 @@ import {
   know,
   pass,
   receiptOf,
-  refuses,
   send,
-  storesAll,
   uploadsFor,
   view,
 } from "../../support/device-world.ts";
 import { at, createPerson, type TestPerson } from "../../support/people.ts";
+import { refuses, storesAll } from "../../support/played-relay.ts";
 import { seededRng } from "../../support/seeded-rng.ts";
 
 const rng = seededRng("patience");

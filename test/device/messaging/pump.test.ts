@@ -9,7 +9,6 @@ import { deviceState } from "../../../src/shared/crypto/device-list.ts";
 import { idFromText, idText } from "../../../src/shared/ids.ts";
 import {
   aikOf,
-  answerWith,
   type DeviceWorld,
   deviceWorld,
   know,
@@ -17,10 +16,7 @@ import {
   pass,
   queue,
   receiptOf,
-  refuses,
   send,
-  silent,
-  storesAll,
   uploadsFor,
   view,
 } from "../../support/device-world.ts";
@@ -34,6 +30,7 @@ import {
   sealItem,
   type TestPerson,
 } from "../../support/people.ts";
+import { answerWith, refuses, silent, storesAll } from "../../support/played-relay.ts";
 import { seededRng } from "../../support/seeded-rng.ts";
 
 const rng = seededRng("pump");
