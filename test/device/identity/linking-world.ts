@@ -21,7 +21,8 @@ import { checkSuccessor, parseDeviceList } from "../../../src/shared/crypto/devi
 import { err, ok, type Result } from "../../../src/shared/result.ts";
 import { systemRng } from "../../../src/shared/rng.ts";
 import { refusal } from "../../../src/shared/wire/errors.ts";
-import { valueOf } from "../../support/people.ts";
+import type { ManualClock } from "../../support/manual-clock.ts";
+import { testOrigin, valueOf } from "../../support/people.ts";
 import { createEventLog } from "../transport/misbehaving.ts";
 import { memoryStore, registered, type Registered } from "./identity-world.ts";
 
@@ -30,6 +31,14 @@ export const hastyClock: Clock = {
   nowMs: systemClock.nowMs,
   schedule: (delayMs, run) => systemClock.schedule(delayMs / 50, run),
 };
+
+/** What the new device asks for. */
+export const wishes = { relayOrigin: testOrigin, deviceName: "Tablet" };
+
+/** Moves time a second at a time until something has come about. */
+export async function until(clock: ManualClock, condition: () => boolean): Promise<void> {
+  while (!condition()) await clock.advance(1_000);
+}
 
 /** An admin device at a relay, and what it links others with. */
 export interface Admin extends Registered {
