@@ -1,99 +1,30 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { MessageView } from "../../../src/device/device.ts";
-import { messageViews } from "../../../src/device/messaging/conversation.ts";
-import { sendMessage } from "../../../src/device/messaging/send.ts";
-import { deliveryView } from "../../../src/device/messaging/conversation.ts";
+import { encodeEcho } from "../../../src/device/crypto/payload.ts";
 import { getContact } from "../../../src/device/store/contacts.ts";
-import { setAsideRows } from "../../../src/device/store/set-aside.ts";
-import { encodeEcho, encodeReceipt } from "../../../src/device/crypto/payload.ts";
-import { sealUpload } from "../../../src/device/crypto/seal.ts";
 import { utf8 } from "../../../src/shared/bytes.ts";
 import { dayMs } from "../../../src/shared/clock.ts";
 import { idFromText, idText } from "../../../src/shared/ids.ts";
-import { aikOf, type DeviceWorld, deviceWorld, know } from "../../support/device-world.ts";
+import { aikOf } from "../../support/device-world.ts";
+import { at, createPerson, testNowMs } from "../../support/people.ts";
 import {
-  at,
-  createPerson,
-  itemsOf,
-  requestOf,
-  sealItem,
-  testNowMs,
-  type TestPerson,
-  valueOf,
-} from "../../support/people.ts";
-import { seededRng } from "../../support/seeded-rng.ts";
+  bob,
+  carol,
+  closeWorlds,
+  copies,
+  fromSibling,
+  id,
+  item,
+  me,
+  newWorld,
+  reasons,
+  receipt,
+  rng,
+  sentTo,
+  texts,
+  views,
+} from "./inbox-world.ts";
 
-const rng = seededRng("inbox");
-const me = createPerson(rng, 2);
-const bob = createPerson(rng, 2);
-const carol = createPerson(rng);
-let worlds: DeviceWorld[] = [];
-
-afterEach(() => {
-  for (const world of worlds) world.close();
-  worlds = [];
-});
-
-function newWorld(...contacts: readonly TestPerson[]): DeviceWorld {
-  const world = deviceWorld(me);
-  worlds.push(world);
-  for (const person of contacts) know(world, person);
-  return world;
-}
-
-function views(world: DeviceWorld, person?: TestPerson): readonly MessageView[] {
-  const conversation = person === undefined ? undefined : aikOf(person);
-  return world.parts.store.read((tx) => messageViews(tx, conversation, () => undefined));
-}
-
-function texts(world: DeviceWorld, person?: TestPerson): readonly string[] {
-  return views(world, person).map((view) => view.text);
-}
-
-function reasons(world: DeviceWorld): readonly string[] {
-  return world.parts.store.read(setAsideRows).map((row) => row.reason);
-}
-
-function item(from: TestPerson, fields: Parameters<typeof requestOf>[2] = {}): Uint8Array {
-  return sealItem(requestOf(from, me, fields), rng);
-}
-
-const id = (byte: number): Uint8Array => new Uint8Array(16).fill(byte);
-
-/** A message of mine to Bob that the relay has accepted. Returns its id. */
-async function sentTo(world: DeviceWorld, person: TestPerson, text = "mine"): Promise<string> {
-  const messageId = world.parts.store.write((tx) =>
-    sendMessage(tx, aikOf(person), utf8(text), {
-      nowMs: world.clock.nowMs(),
-      relayNowMs: world.clock.nowMs(),
-      echoDelay: [0, 0],
-      rng,
-    }),
-  );
-  await world.turn();
-  return messageId;
-}
-
-const receipt = (from: TestPerson, ...ids: readonly string[]): Uint8Array =>
-  item(from, {
-    typeTag: 1,
-    messageId: rng(16),
-    content: encodeReceipt(ids.map((text) => idFromText(text))),
-  });
-const copies = (world: DeviceWorld, messageId: string): readonly string[] =>
-  world.parts.store.read(
-    (tx) => deliveryView(tx, messageId)?.copies.map((copy) => copy.state) ?? [],
-  );
-
-const fromSibling = (fields: Parameters<typeof requestOf>[2]): Uint8Array => {
-  const laptop = at(me.devices, 1);
-  const request = requestOf(me, me, fields);
-  const sender = {
-    dskPrivateKey: laptop.dsk.privateKey,
-    certificate: laptop.certificate.record,
-  };
-  return at(itemsOf(valueOf(sealUpload({ ...request, sender }, rng)).upload), 0);
-};
+afterEach(closeWorlds);
 
 describe("taking in", () => {
   it("shows a message, acknowledges it after the commit, and answers with a receipt", async () => {
