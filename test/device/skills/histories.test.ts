@@ -24,68 +24,19 @@ import { toolSet } from "../../../src/device/skills/tools.ts";
 import { assertNever } from "../../../src/shared/result.ts";
 import { slowIdentities } from "../../reference/slow-identity.ts";
 import { slowRewrite } from "../../reference/slow-mentions.ts";
+import {
+  bundleArbitrary,
+  bundlesArbitrary,
+  createArbitrary,
+  mergeArbitrary,
+  renameArbitrary,
+  startArbitrary,
+  type Step,
+  stepArbitrary,
+} from "./random-history.ts";
 import { mergeInput, skill } from "./sample.ts";
 
 const fixed = { tools: toolSet, onDemandNames: [] };
-const names = ["a", "b", "c", "calendar"];
-const mentions = [...names, "hole", "find-file", "a-2"];
-
-const bodyArbitrary = fc
-  .tuple(
-    fc.constantFrom("do", "try"),
-    fc.array(fc.constantFrom(...mentions, "a", "b", "c"), { maxLength: 3 }),
-  )
-  .map(([verb, slugs]) => `${verb} ${slugs.map((slug) => `@${slug}`).join(" ")}.`);
-
-const skillsArbitrary = (ids: readonly string[]): fc.Arbitrary<readonly Skill[]> =>
-  fc
-    .subarray([...ids], { minLength: 1 })
-    .chain((chosen) =>
-      fc.tuple(...chosen.map((id) => bodyArbitrary.map((body) => skill(id, body)))),
-    )
-    .map((skills) => skills.map((row) => ({ ...row, name: "One Name", nameIsSet: true })));
-
-/** A sender's bundle. Senders have no tools, so that a skill of theirs may hold a tool's slug. */
-const bundleArbitrary: fc.Arbitrary<Bundle> = skillsArbitrary(names).map((skills) => {
-  const shared = shareBundle({ skills, origins: noOrigins, tools: [], id: skills[0]?.id ?? "" });
-  if (!shared.ok) throw new Error(shared.error.type);
-  return shared.value;
-});
-
-type Step =
-  | { readonly type: "merge"; readonly bundle: number; readonly choose: number }
-  | { readonly type: "edit"; readonly at: number; readonly body: string }
-  | { readonly type: "delete"; readonly at: number }
-  | { readonly type: "rename"; readonly at: number; readonly handle: string }
-  | { readonly type: "create"; readonly handle: string; readonly body: string };
-
-const handleArbitrary = fc.constantFrom("a", "b", "c", "d", "hole", "a-2", "b-2", "one-name");
-const at = fc.nat({ max: 30 });
-const renameArbitrary: fc.Arbitrary<Step> = fc.record({
-  type: fc.constant("rename"),
-  at,
-  handle: handleArbitrary,
-});
-const createArbitrary: fc.Arbitrary<Step> = fc.record({
-  type: fc.constant("create"),
-  handle: handleArbitrary,
-  body: bodyArbitrary,
-});
-const mergeArbitrary: fc.Arbitrary<Step> = fc.record({
-  type: fc.constant("merge"),
-  bundle: fc.nat({ max: 2 }),
-  choose: fc.nat({ max: 5 }),
-});
-const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 4, arbitrary: mergeArbitrary },
-  { weight: 2, arbitrary: renameArbitrary },
-  { weight: 1, arbitrary: createArbitrary },
-  fc.record({ type: fc.constant("edit"), at, body: bodyArbitrary }),
-  fc.record({ type: fc.constant("delete"), at }),
-);
-
-const bundlesArbitrary = fc.tuple(bundleArbitrary, bundleArbitrary, bundleArbitrary);
-const startArbitrary = skillsArbitrary(["a", "b", "c"]);
 
 function mergeInto(state: Catalogue, bundle: Bundle, choices: Choices = noChoices): Merged {
   return merge(mergeInput(state.skills, bundle, { origins: state.origins, choices }));
