@@ -36,6 +36,8 @@ export function prepareDataFolder(
   user: ServerUser | undefined,
 ): Result<undefined, DatabaseError> {
   try {
+    // Folders above it are ordinary ones: as root, the server's user has to pass through them, too.
+    mkdirSync(path.dirname(folder), { recursive: true });
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const owner = ownerProblem(folder);
     // As root, the server's user has to pass through to its own 0700 folder, and may not look around.
