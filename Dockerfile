@@ -11,12 +11,12 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY src src
 RUN npm run build
 
-# What runs. better-sqlite3 belongs to the device's programs in the same package and is compiled.
-FROM node:24-bookworm AS dependencies
+# What runs. better-sqlite3 belongs to the device's programs in the same package and comes compiled.
+FROM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY stubs stubs
-RUN npm ci --omit=dev --omit=optional --ignore-scripts && npm rebuild better-sqlite3
+RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production

@@ -61,7 +61,7 @@ export const deviceTable: readonly Room[] = [
     path: "src/device/store/",
     why: "store is below everything",
     imports: deviceGround,
-    packages: ["node:*", "better-sqlite3", "drizzle-orm", "@napi-rs/keyring"],
+    packages: ["node:*", "better-sqlite3", "better-sqlite3-12", "drizzle-orm", "@napi-rs/keyring"],
   },
   {
     path: "src/device/library/",

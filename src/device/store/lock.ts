@@ -9,9 +9,8 @@
 import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
-import Database from "better-sqlite3";
-
 import { err, ok, type Result } from "../../shared/result.ts";
+import { SqliteDatabase } from "./driver.ts";
 
 /** Another process holds the folder. `pid` is absent while the holder is only starting. */
 export interface LockError {
@@ -30,13 +29,13 @@ const pidFile = "device.pid";
 
 /** Takes the folder's lock at once or answers who holds it. Throws when the disk refuses. */
 export function lockDataFolder(dataDir: string): Result<FolderLock, LockError> {
-  const database = new Database(path.join(dataDir, lockFile), { timeout: 0 });
+  const database = new SqliteDatabase(path.join(dataDir, lockFile), { timeout: 0 });
   try {
     chmodSync(path.join(dataDir, lockFile), 0o600);
     database.exec("BEGIN EXCLUSIVE");
   } catch (cause) {
     database.close();
-    if (cause instanceof Database.SqliteError && cause.code.startsWith("SQLITE_BUSY")) {
+    if (cause instanceof SqliteDatabase.SqliteError && cause.code.startsWith("SQLITE_BUSY")) {
       return err(lockedBy(dataDir));
     }
     throw cause;

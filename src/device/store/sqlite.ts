@@ -10,9 +10,9 @@
  */
 import { closeSync, openSync, readSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import Database from "better-sqlite3";
 import { type BetterSQLite3Database, drizzle } from "drizzle-orm/better-sqlite3";
 import { err, ok, type Result } from "../../shared/result.ts";
+import { type SqliteConnection, SqliteDatabase } from "./driver.ts";
 import { migrateStore } from "./migrations.ts";
 import { type StoreError, storeErrorOf } from "./store-error.ts";
 
@@ -48,11 +48,11 @@ export function openDeviceStore(options: StoreOptions): Result<DeviceStore, Stor
   const inMemory = options.path === ":memory:";
   const obstacle = inMemory ? undefined : obstacleAt(options.path);
   if (obstacle !== undefined) return err(obstacle);
-  let connection: Database.Database | undefined;
+  let connection: SqliteConnection | undefined;
   try {
     // SQLite gives its journal files the mode of the database file.
     if (!inMemory) closeSync(openSync(options.path, "a", 0o600));
-    connection = new Database(options.path);
+    connection = new SqliteDatabase(options.path);
     prepareConnection(connection, inMemory ? undefined : options.key);
     const db = drizzle(connection);
     const migrated = migrateStore(db);
@@ -69,7 +69,7 @@ export function openDeviceStore(options: StoreOptions): Result<DeviceStore, Stor
   }
 }
 
-function prepareConnection(connection: Database.Database, key: Uint8Array | undefined): void {
+function prepareConnection(connection: SqliteConnection, key: Uint8Array | undefined): void {
   if (key !== undefined) {
     if (key.length !== 32) throw new Error(`a store key has 32 bytes, got ${key.length}`);
     connection.pragma("cipher='chacha20'");
@@ -120,7 +120,7 @@ function isPlainOrForeign(path: string): boolean {
   return head.toString("latin1") === "SQLite format 3\0";
 }
 
-function storeOver(connection: Database.Database, db: BetterSQLite3Database): DeviceStore {
+function storeOver(connection: SqliteConnection, db: BetterSQLite3Database): DeviceStore {
   let effects: (() => void)[] | undefined;
   const tx: WriteTx = Object.assign(drizzle(connection), {
     afterCommit: (effect: () => void) => void queueOf(effects).push(effect),

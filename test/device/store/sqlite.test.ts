@@ -1,9 +1,9 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { getSetting, putSetting } from "../../../src/device/store/settings.ts";
+import { type SqliteConnection, SqliteDatabase } from "../../../src/device/store/driver.ts";
 import { type DeviceStore, openDeviceStore } from "../../../src/device/store/sqlite.ts";
 import { storeErrorOf } from "../../../src/device/store/store-error.ts";
 
@@ -27,8 +27,8 @@ function open(withKey: Uint8Array = key): DeviceStore {
 }
 
 /** What SQLite throws when `work` asks too much of a small database. */
-function thrownBy(work: (raw: Database.Database) => void): unknown {
-  const raw = new Database(":memory:");
+function thrownBy(work: (raw: SqliteConnection) => void): unknown {
+  const raw = new SqliteDatabase(":memory:");
   raw.exec("create table t(x)");
   try {
     work(raw);
@@ -61,7 +61,7 @@ describe("opening", () => {
   });
 
   it("refuses a plain SQLite file and any other file, and changes neither", () => {
-    const plain = new Database(path);
+    const plain = new SqliteDatabase(path);
     plain.exec("create table t(x)");
     plain.close();
     for (const content of [readFileSync(path), Buffer.from("just a note\n")]) {
@@ -74,7 +74,7 @@ describe("opening", () => {
 
   it("refuses a store of a newer version before anything changes", () => {
     open().close();
-    const raw = new Database(path);
+    const raw = new SqliteDatabase(path);
     raw.pragma("cipher='chacha20'");
     raw.pragma(`key="raw:${Buffer.from(key).toString("hex")}"`);
     raw.exec("insert into __drizzle_migrations(hash, created_at) values ('from-the-future', 1)");
