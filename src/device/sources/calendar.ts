@@ -1,0 +1,102 @@
+/**
+ * The owner's calendar: every .ics file that is granted, alone or in a folder, read anew when asked.
+ * A file that cannot be read is named in the answer and hides no other (O28 began as a silent one).
+ *
+ * Who may read what is decided by the paths that are passed in. Spec: docs/sources.md "Calendar".
+ */
+import { readdir, readFile, stat } from "node:fs/promises";
+import path from "node:path";
+
+import {
+  type CalendarEvent,
+  type Occurrences,
+  occurrencesIn,
+  parseCalendar,
+  type Window,
+} from "./calendar-events.ts";
+
+/** Events in order of time, and what was left out and why. */
+export interface CalendarAnswer extends Occurrences {
+  readonly files: number;
+}
+
+/** A calendar of ten years takes a few megabytes. Units: bytes. */
+const maxFileBytes = 16 * 1_048_576;
+/** Files of one calendar. */
+const maxFiles = 500;
+
+/** What the granted paths hold in a window. Never throws for what lies on the disk. */
+export async function readCalendar(
+  targets: readonly string[],
+  window: Window,
+  signal: AbortSignal,
+): Promise<CalendarAnswer> {
+  const events: CalendarEvent[] = [];
+  const problems: string[] = [];
+  let files = 0;
+  for (const target of targets) {
+    const found = await icsFiles(target);
+    problems.push(...found.problems);
+    for (const file of found.files) {
+      if (signal.aborted)
+        return { events: sorted(events), problems: [...problems, "stopped"], files };
+      if (files >= maxFiles) {
+        return {
+          events: sorted(events),
+          problems: [...problems, `only ${maxFiles} files were read`],
+          files,
+        };
+      }
+      files += 1;
+      const read = await occurrencesOfFile(file, window);
+      events.push(...read.events);
+      problems.push(...read.problems.map((problem) => `${path.basename(file)}: ${problem}`));
+    }
+  }
+  return { events: sorted(events), problems, files };
+}
+
+async function icsFiles(
+  target: string,
+): Promise<{ readonly files: readonly string[]; readonly problems: readonly string[] }> {
+  try {
+    if (!(await stat(target)).isDirectory()) return { files: [target], problems: [] };
+    const names = await readdir(target);
+    const files = names.filter((name) => /\.ics$/i.test(name)).toSorted();
+    return { files: files.map((name) => path.join(target, name)), problems: [] };
+  } catch (cause) {
+    return { files: [], problems: [`${path.basename(target)}: cannot be read (${codeOf(cause)})`] };
+  }
+}
+
+async function occurrencesOfFile(file: string, window: Window): Promise<Occurrences> {
+  try {
+    const { size } = await stat(file);
+    if (size > maxFileBytes) {
+      return none(`larger than ${maxFileBytes} bytes, left out`);
+    }
+    return occurrencesIn(parseCalendar(await readFile(file, "utf8")), window);
+  } catch (cause) {
+    // ical.js throws errors of its own for every malformed line.
+    return none(`left out, not a calendar that can be read (${codeOf(cause)})`);
+  }
+}
+
+function none(problem: string): Occurrences {
+  return { events: [], problems: [problem] };
+}
+
+function sorted(events: readonly CalendarEvent[]): readonly CalendarEvent[] {
+  return events.toSorted(
+    (left, right) => orderOf(left) - orderOf(right) || left.title.localeCompare(right.title, "en"),
+  );
+}
+
+function orderOf({ when }: CalendarEvent): number {
+  return when.type === "days" ? when.firstDay * 86_400_000 - 1 : when.startMs;
+}
+
+function codeOf(cause: unknown): string {
+  if (cause instanceof Error && "code" in cause) return String(cause.code);
+  return cause instanceof Error ? (cause.message.split("\n")[0]?.slice(0, 120) ?? "") : "unknown";
+}
