@@ -9,9 +9,12 @@ import { parseRelayOrigin } from "../shared/crypto/origin.ts";
 import { err, ok, type Result } from "../shared/result.ts";
 import { systemRng } from "../shared/rng.ts";
 import { acceptInviteLink, makeInvite, noAccount, registerAccount } from "./account.ts";
+import { createBasicBrain } from "./agent/basic-brain.ts";
+import { createAssistant } from "./assistant.ts";
 import type {
   Delays,
   Device,
+  DeviceAgent,
   DeviceError,
   DeviceEvent,
   DeviceOptions,
@@ -30,11 +33,13 @@ import { deliveryView, messageViews } from "./messaging/conversation.ts";
 import { sendMessage } from "./messaging/send.ts";
 import { type DeviceParts, joinRooms } from "./parts.ts";
 import { settle } from "./settle.ts";
+import { loadStaticRouter } from "./router/static.ts";
 import { skillCard } from "./skill-card.ts";
 import { getOwnAccount } from "./store/identity.ts";
 import { openDataFolder, openInMemory, type OpenStore } from "./store/open-folder.ts";
 import { countOpenOutbox } from "./store/outbox.ts";
 import { countSetAside } from "./store/set-aside.ts";
+import { currentDate } from "./tools/current-date.ts";
 import { createRelayTransport } from "./transport/relay-client.ts";
 
 /** Delays of a device in ordinary use: they hide who answers whom, and when. */
@@ -70,7 +75,14 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
     await closeAll(parts, opened.value);
     return skills;
   }
-  return ok(deviceOver(parts, { open: opened.value, skills: skills.value, listeners }));
+  const agent = createAssistant({
+    ...parts,
+    loadBrain: async () => createBasicBrain(await loadStaticRouter()),
+    tools: new Map([[currentDate.declaration.toolName, currentDate]]),
+    zone: () => options.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    onSkillsChanged: () => parts.emit({ type: "skills" }),
+  });
+  return ok(deviceOver(parts, { open: opened.value, skills: skills.value, agent, listeners }));
 }
 
 async function openStore(
@@ -89,10 +101,11 @@ async function openStore(
 interface Opened {
   readonly open: OpenStore;
   readonly skills: DeviceSkills;
+  readonly agent: DeviceAgent;
   readonly listeners: Set<(event: DeviceEvent) => void>;
 }
 
-function deviceOver(parts: DeviceParts, { open, skills, listeners }: Opened): Device {
+function deviceOver(parts: DeviceParts, { open, skills, agent, listeners }: Opened): Device {
   const { store, relayTime, connection, pump } = parts;
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => (closing ??= closeAll(parts, open));
@@ -125,6 +138,7 @@ function deviceOver(parts: DeviceParts, { open, skills, listeners }: Opened): De
     messages: (contact) => messagesOf(parts, contact),
     delivery: (messageId) => store.read((tx) => deliveryView(tx, messageId)),
     skills,
+    agent,
     onEvent: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);

@@ -4,10 +4,11 @@
  */
 import { EventEmitter, once } from "node:events";
 
-import { ok } from "../../src/shared/result.ts";
+import { err, ok } from "../../src/shared/result.ts";
 import type {
   ContactView,
   Device,
+  DeviceAgent,
   DeviceEvent,
   DeviceView,
   Identity,
@@ -88,6 +89,7 @@ export function fakeDevice(parts: Partial<Device> = {}): FakeDevice {
     messages: () => ok(messages),
     delivery: () => ({ state: "accepted", copies: [], reason: undefined }),
     skills: library.skills,
+    agent: fakeAgent,
     onEvent: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -105,3 +107,29 @@ export function fakeDevice(parts: Partial<Device> = {}): FakeDevice {
     settleGrant: () => void completion.emit("view"),
   };
 }
+
+/** An agent that answers everything alike. */
+const fakeAgent: DeviceAgent = {
+  ask: (question) =>
+    Promise.resolve(
+      ok([
+        { type: "turn-started", runId: "R".repeat(22), question, brain: "fake", atMs: 1 },
+        { type: "answer", text: "as always" },
+        { type: "stopped", reason: "answered", detail: "Nothing was called." },
+      ]),
+    ),
+  runs: () => [],
+  run: () => err({ type: "no-such-run", message: "there are none" }),
+  alignment: () => ({
+    document: "be brief",
+    tokens: 2,
+    tokensAreExact: false,
+    instructions: "be brief",
+    instructionsAreDefault: false,
+    blurbs: [],
+    selected: [],
+  }),
+  select: () => ok(undefined),
+  setInstructions: () => ok(undefined),
+  setBlurbs: () => ok(undefined),
+};

@@ -9,6 +9,7 @@
 import { type TObject, type TProperties, Type } from "typebox";
 
 import { maxMessageBytes } from "../../shared/limits.ts";
+import { agentOperations } from "./agent-operations.ts";
 import { reviewView } from "./review-view.ts";
 import {
   contactView,
@@ -114,6 +115,7 @@ export const operations = {
     }),
     result: Type.Object({ lines: Type.Array(Type.String()) }),
   },
+  ...agentOperations,
 };
 
 /** The table's type. */

@@ -9,6 +9,8 @@ import { Command, CommanderError } from "commander";
 import { systemClock } from "../../shared/clock.ts";
 import { softwareVersion } from "../../shared/wire/version.ts";
 import { openDevice } from "../main.ts";
+import { registerAgentCommands } from "./agent-commands.ts";
+import { registerAlignGroup } from "./align-commands.ts";
 import { type CliParts, exampleText } from "./command.ts";
 import { registerContactGroup } from "./contact-commands.ts";
 import { registerDeviceGroup } from "./device-commands.ts";
@@ -32,6 +34,7 @@ const examples = [
   "pixie contact invite",
   'pixie send Bob "see you at six"',
   "pixie skill share search-info Bob",
+  'pixie ask "what is on this weekend?"',
 ];
 
 /**
@@ -57,6 +60,8 @@ export async function runCli(
   registerContactGroup(program, parts);
   registerMessageCommands(program, parts);
   registerSkillGroup(program, parts);
+  registerAgentCommands(program, parts);
+  registerAlignGroup(program, parts);
   try {
     await program.parseAsync([...args], { from: "user" });
   } catch (cause) {
