@@ -159,6 +159,7 @@ export const deviceTable: readonly Room[] = [
       "src/device/store/key-source.ts",
       "src/device/agent/events.ts",
       "src/device/agent/alignment.ts",
+      "src/device/sources/port.ts",
     ],
     packages: [],
   },

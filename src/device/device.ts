@@ -11,6 +11,7 @@ import type { BlurbId } from "./agent/alignment.ts";
 import type { Choices } from "./skills/landing.ts";
 import type { Review } from "./skills/review.ts";
 import type { Skill } from "./skills/skill.ts";
+import type { DeviceSources } from "./sources/port.ts";
 import type { StoreKeySource } from "./store/key-source.ts";
 import type { RelayTransport } from "./transport/port.ts";
 
@@ -179,6 +180,8 @@ export interface Device extends AsyncDisposable {
 
   readonly skills: DeviceSkills;
   readonly agent: DeviceAgent;
+  /** Notebook, memory log, grants and files. */
+  readonly sources: DeviceSources;
 
   readonly onEvent: (listener: (event: DeviceEvent) => void) => () => void;
   readonly close: () => Promise<void>;

@@ -31,15 +31,16 @@ import { createLibrary } from "./library/library.ts";
 import { composeText } from "./messaging/compose.ts";
 import { deliveryView, messageViews } from "./messaging/conversation.ts";
 import { sendMessage } from "./messaging/send.ts";
+import { createOwnSources } from "./own-sources.ts";
 import { type DeviceParts, joinRooms } from "./parts.ts";
 import { settle } from "./settle.ts";
 import { loadStaticRouter } from "./router/static.ts";
 import { skillCard } from "./skill-card.ts";
+import type { DeviceSources } from "./sources/port.ts";
 import { getOwnAccount } from "./store/identity.ts";
 import { openDataFolder, openInMemory, type OpenStore } from "./store/open-folder.ts";
 import { countOpenOutbox } from "./store/outbox.ts";
 import { countSetAside } from "./store/set-aside.ts";
-import { currentDate } from "./tools/current-date.ts";
 import { createRelayTransport } from "./transport/relay-client.ts";
 
 /** Delays of a device in ordinary use: they hide who answers whom, and when. */
@@ -75,14 +76,24 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
     await closeAll(parts, opened.value);
     return skills;
   }
+  const own = createOwnSources(parts);
   const agent = createAssistant({
     ...parts,
     loadBrain: async () => createBasicBrain(await loadStaticRouter()),
-    tools: new Map([[currentDate.declaration.toolName, currentDate]]),
+    tools: own.tools,
+    onRun: own.remember,
     zone: () => options.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     onSkillsChanged: () => parts.emit({ type: "skills" }),
   });
-  return ok(deviceOver(parts, { open: opened.value, skills: skills.value, agent, listeners }));
+  return ok(
+    deviceOver(parts, {
+      open: opened.value,
+      skills: skills.value,
+      agent,
+      sources: own.sources,
+      listeners,
+    }),
+  );
 }
 
 async function openStore(
@@ -102,10 +113,14 @@ interface Opened {
   readonly open: OpenStore;
   readonly skills: DeviceSkills;
   readonly agent: DeviceAgent;
+  readonly sources: DeviceSources;
   readonly listeners: Set<(event: DeviceEvent) => void>;
 }
 
-function deviceOver(parts: DeviceParts, { open, skills, agent, listeners }: Opened): Device {
+function deviceOver(
+  parts: DeviceParts,
+  { open, skills, agent, sources, listeners }: Opened,
+): Device {
   const { store, relayTime, connection, pump } = parts;
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => (closing ??= closeAll(parts, open));
@@ -139,6 +154,7 @@ function deviceOver(parts: DeviceParts, { open, skills, agent, listeners }: Open
     delivery: (messageId) => store.read((tx) => deliveryView(tx, messageId)),
     skills,
     agent,
+    sources,
     onEvent: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);

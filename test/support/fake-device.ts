@@ -15,6 +15,8 @@ import type {
   LinkGrant,
   MessageView,
 } from "../../src/device/device.ts";
+import { createOwnSources } from "../../src/device/own-sources.ts";
+import { systemClock } from "../../src/shared/clock.ts";
 import { contactView, librarian, type Librarian } from "./library.ts";
 
 /** A device to ask, and the strings to pull. */
@@ -90,6 +92,7 @@ export function fakeDevice(parts: Partial<Device> = {}): FakeDevice {
     delivery: () => ({ state: "accepted", copies: [], reason: undefined }),
     skills: library.skills,
     agent: fakeAgent,
+    sources: createOwnSources({ store: library.store, clock: systemClock }).sources,
     onEvent: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);

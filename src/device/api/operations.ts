@@ -10,6 +10,7 @@ import { type TObject, type TProperties, Type } from "typebox";
 
 import { maxMessageBytes } from "../../shared/limits.ts";
 import { agentOperations } from "./agent-operations.ts";
+import { sourceOperations } from "./source-operations.ts";
 import { reviewView } from "./review-view.ts";
 import {
   contactView,
@@ -116,6 +117,7 @@ export const operations = {
     result: Type.Object({ lines: Type.Array(Type.String()) }),
   },
   ...agentOperations,
+  ...sourceOperations,
 };
 
 /** The table's type. */

@@ -17,6 +17,7 @@ import {
   type ResultOf,
 } from "./operations.ts";
 import { type AgentOperation, agentHandlers } from "./perform-agent.ts";
+import { type SourceOperation, sourceHandlers } from "./perform-sources.ts";
 import { toWire, type Wire } from "./views.ts";
 
 /** The answer of an operation. */
@@ -41,6 +42,7 @@ export function createPerformer(device: Device): Performer {
     ...deviceHandlers(device),
     ...skillHandlers(device),
     ...agentHandlers(device),
+    ...sourceHandlers(device),
   };
   const perform = <Name extends OperationName>(name: Name, params: ParamsOf<Name>): Answer<Name> =>
     handlers[name](params);
@@ -57,7 +59,9 @@ type Handler<Name extends OperationName> = (params: ParamsOf<Name>) => Answer<Na
 type Handlers = { readonly [Name in OperationName]: Handler<Name> };
 type SkillOperation = Extract<OperationName, "skills" | `${string}-skill` | `${string}-share`>;
 
-function deviceHandlers(device: Device): Omit<Handlers, SkillOperation | AgentOperation> {
+function deviceHandlers(
+  device: Device,
+): Omit<Handlers, SkillOperation | AgentOperation | SourceOperation> {
   const grants = createGrants(device);
   return {
     status: async () => ok(toWire({ identity: device.identity(), ...device.status() })),

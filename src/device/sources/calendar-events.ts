@@ -42,13 +42,18 @@ const maxSteps = 40_000;
 /** Occurrences of one event in one answer. */
 const maxOccurrences = 1_000;
 
-/** A parsed file. Throws what ical.js throws on anything malformed. */
-export function parseCalendar(text: string): ICAL.Component {
+/** The calendars of a file, parsed. Throws what ical.js throws on anything malformed. */
+export function parseCalendars(text: string): readonly ICAL.Component[] {
   const parsed: unknown = ICAL.parse(text);
-  if (!Array.isArray(parsed) || parsed[0] !== "vcalendar") {
-    throw new Error("expected one VCALENDAR");
-  }
-  return new ICAL.Component(parsed);
+  const list: readonly unknown[] = Array.isArray(parsed) ? parsed : [];
+  // One calendar is ["vcalendar", …], several are a list of those.
+  const calendars = typeof list[0] === "string" ? [list] : list;
+  return calendars.map((calendar) => {
+    if (!Array.isArray(calendar) || calendar[0] !== "vcalendar") {
+      throw new Error("expected a VCALENDAR");
+    }
+    return new ICAL.Component(calendar);
+  });
 }
 
 /** The occurrences in a window. A malformed event is a problem and hides no other. */

@@ -11,7 +11,7 @@ import {
   type CalendarEvent,
   type Occurrences,
   occurrencesIn,
-  parseCalendar,
+  parseCalendars,
   type Window,
 } from "./calendar-events.ts";
 
@@ -75,11 +75,20 @@ async function occurrencesOfFile(file: string, window: Window): Promise<Occurren
     if (size > maxFileBytes) {
       return none(`larger than ${maxFileBytes} bytes, left out`);
     }
-    return occurrencesIn(parseCalendar(await readFile(file, "utf8")), window);
+    return occurrencesOf(await readFile(file, "utf8"), window);
   } catch (cause) {
     // ical.js throws errors of its own for every malformed line.
     return none(`left out, not a calendar that can be read (${codeOf(cause)})`);
   }
+}
+
+/** Some programs write several calendars into one file. */
+function occurrencesOf(text: string, window: Window): Occurrences {
+  const parts = parseCalendars(text).map((calendar) => occurrencesIn(calendar, window));
+  return {
+    events: parts.flatMap(({ events }) => events),
+    problems: parts.flatMap(({ problems }) => problems),
+  };
 }
 
 function none(problem: string): Occurrences {
@@ -97,6 +106,8 @@ function orderOf({ when }: CalendarEvent): number {
 }
 
 function codeOf(cause: unknown): string {
-  if (cause instanceof Error && "code" in cause) return String(cause.code);
-  return cause instanceof Error ? (cause.message.split("\n")[0]?.slice(0, 120) ?? "") : "unknown";
+  if (!(cause instanceof Error)) return "unknown";
+  if ("code" in cause) return String(cause.code);
+  // ical.js quotes the line that it stumbled over: what is in a foreign file is not repeated.
+  return cause.message.replace(/".*/s, "").trim().slice(0, 120);
 }

@@ -42,6 +42,11 @@ export function catchUpMemory(store: DeviceStore, textOf: MessageText): void {
   }
 }
 
+/** The same within a transaction that is open already. */
+export function catchUpWithin(tx: WriteTx, textOf: MessageText): void {
+  while (messagesAfter(tx, markOf(tx), 1).length > 0) takeInBatch(tx, textOf);
+}
+
 function takeInBatch(tx: WriteTx, textOf: MessageText): void {
   const ownAik = getOwnAccount(tx)?.aik;
   const rows = messagesAfter(tx, markOf(tx), batchRows);
@@ -62,17 +67,17 @@ function takeInBatch(tx: WriteTx, textOf: MessageText): void {
   if (last !== undefined) putSetting(tx, markKey, String(last.row));
 }
 
-/** Logs one turn of the agent. `untrusted`: the answer may repeat what others wrote. */
-export function rememberRun(
-  tx: WriteTx,
-  run: {
-    readonly runId: string;
-    readonly question: string;
-    readonly answer: string;
-    readonly untrusted: boolean;
-    readonly atMs: number;
-  },
-): void {
+/** One turn of the agent. `untrusted`: the answer may repeat what others wrote. */
+export interface AgentRun {
+  readonly runId: string;
+  readonly question: string;
+  readonly answer: string;
+  readonly untrusted: boolean;
+  readonly atMs: number;
+}
+
+/** Logs a turn: the question is the owner's, the answer the agent's. */
+export function rememberRun(tx: WriteTx, run: AgentRun): void {
   const own = getOwnAccount(tx)?.aik ?? "";
   const common = { atMs: run.atMs, source: "run", conversation: "" } as const;
   addLine(tx, {

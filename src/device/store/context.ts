@@ -31,12 +31,9 @@ export function addContextGrant(tx: WriteTx, row: ContextGrantRow): boolean {
   return tx.insert(contextGrant).values(row).onConflictDoNothing().run().changes === 1;
 }
 
-/** Takes a grant back. Returns false when there was none. */
-export function deleteContextGrant(tx: WriteTx, kind: ContextKind, target: string): boolean {
-  return (
-    tx
-      .delete(contextGrant)
-      .where(and(eq(contextGrant.kind, kind), eq(contextGrant.target, target)))
-      .run().changes === 1
-  );
+/** Takes a grant back. */
+export function deleteContextGrant(tx: WriteTx, kind: ContextKind, target: string): void {
+  tx.delete(contextGrant)
+    .where(and(eq(contextGrant.kind, kind), eq(contextGrant.target, target)))
+    .run();
 }
