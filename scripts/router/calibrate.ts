@@ -5,7 +5,7 @@
 import { bm25Scores } from "../../src/device/router/bm25.ts";
 import { type Concept, smallTalk } from "../../src/device/router/bank/bank.ts";
 import type { MenuLine } from "../../src/device/router/port.ts";
-import { calibrationInputs, dot, embed, squash } from "../../src/device/router/static.ts";
+import { calibrationInputs, dot, embed, nearest, squash } from "../../src/device/router/static.ts";
 import type { Table } from "../../src/device/router/static-table.ts";
 import { lineText } from "../../src/device/router/text.ts";
 import { noneLine, requestOf } from "./pairs.ts";
@@ -49,9 +49,23 @@ interface Judged {
   readonly none: boolean;
 }
 
-/** Judges trials with a weight for word matching. */
+/** Directions of concepts, each the mean of its lines': what a request may want instead. */
+export function backgroundOf(table: Table, concepts: readonly Concept[]): Table {
+  const { dims } = table;
+  const values = new Float32Array(concepts.length * dims);
+  for (const [row, { lines }] of concepts.entries()) {
+    const sum = new Float32Array(dims);
+    for (const line of lines)
+      embed(table, line).forEach((value, at) => (sum[at] = (sum[at] ?? 0) + value));
+    const length = Math.hypot(...sum) || 1;
+    sum.forEach((value, at) => (values[row * dims + at] = value / length));
+  }
+  return { rows: concepts.length, dims, values };
+}
+
+/** Judges trials with a weight for word matching, before a background. */
 export function judgeTrials(
-  table: Table,
+  { table, background }: { readonly table: Table; readonly background: Table },
   trials: readonly Trial[],
   lexicalWeight: number,
 ): readonly Judged[] {
@@ -59,13 +73,19 @@ export function judgeTrials(
   return trials.map(({ request, menu, wanted }) => {
     const asked = embed(table, request);
     const lexical = bm25Scores(request, menu).map(({ score }) => squash(score));
-    const scores = menu.map(
-      ({ handle, line }, at) =>
-        dot(asked, embed(table, lineText(handle, line))) + lexicalWeight * (lexical[at] ?? 0),
+    const learned = menu.map(({ handle, line }) =>
+      dot(asked, embed(table, lineText(handle, line))),
     );
+    const scores = learned.map((score, at) => score + lexicalWeight * (lexical[at] ?? 0));
     const sorted = scores.toSorted((a, b) => b - a);
+    const evidence = {
+      learned: Math.max(0, ...learned),
+      lexical: Math.max(0, ...lexical),
+      smallTalk: dot(asked, none),
+      background: nearest(background, asked),
+    };
     return {
-      inputs: calibrationInputs(sorted, [Math.max(0, ...lexical), dot(asked, none)]),
+      inputs: calibrationInputs(sorted, evidence),
       right: wanted >= 0 && scores[wanted] === sorted[0],
       none: wanted < 0,
     };

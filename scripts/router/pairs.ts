@@ -75,8 +75,9 @@ export function trainingPairs(
       return { request, line: noneLine, group: smallTalkGroup };
     }
     if (draw < 0.34) return wordPair(random);
-    // The first three are the built-in menu, which everyone has: each is drawn four times as often.
-    const drawn = Math.floor(random.next() * (of.length + 9));
+    // The first three are the built-in menu, which everyone has: they are drawn far more often, so
+    // that nearly every batch has to tell them from one another.
+    const drawn = Math.floor(random.next() * (of.length + 45));
     const index = drawn < of.length ? drawn : drawn % 3;
     const concept = of[index];
     if (concept === undefined) throw new Error("no concepts to train on");

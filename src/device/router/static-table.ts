@@ -13,9 +13,11 @@ export interface StaticWeights {
   readonly table: string;
   /** Where small talk lies. */
   readonly none: readonly number[];
+  /** Where things lie that people ask for, as a table of one row each: rivals that are on no menu. */
+  readonly background: { readonly rows: number; readonly table: string };
   /** How much plain word matching counts beside the learned score. */
   readonly lexicalWeight: number;
-  /** Logistic weights: constant, best score, lead over the second, best lexical score, small talk. */
+  /** Logistic weights of `calibrationInputs`. */
   readonly calibration: readonly number[];
   /** "Nothing fits" from this probability on. */
   readonly noneAbove: number;

@@ -29,6 +29,7 @@ export async function loadStaticRouter(): Promise<Router> {
 /** A router over given weights. */
 export function createStaticRouter(weights: StaticWeights): Router {
   const table = decodeTable(weights);
+  const background = decodeTable({ ...weights.background, dims: weights.dims });
   const lines = new Map<string, Float32Array>();
   const embedLine = (entry: MenuLine): Float32Array => {
     const text = lineText(entry.handle, entry.line);
@@ -44,13 +45,21 @@ export function createStaticRouter(weights: StaticWeights): Router {
     name: "static",
     rank: (question, menu) => {
       const asked = embed(table, question);
-      const lexical = bm25Scores(question, menu).map(({ score }) => score);
-      const scored = menu.map((entry, index) => ({
-        handle: entry.handle,
-        score: dot(asked, embedLine(entry)) + weights.lexicalWeight * squash(lexical[index] ?? 0),
-      }));
-      const smallTalk = dot(asked, Float32Array.from(weights.none));
-      return judge(weights, byScore(scored), [Math.max(0, ...lexical.map(squash)), smallTalk]);
+      const lexical = bm25Scores(question, menu).map(({ score }) => squash(score));
+      const learned = menu.map((entry) => dot(asked, embedLine(entry)));
+      const scored = byScore(
+        menu.map(({ handle }, at) => ({
+          handle,
+          score: (learned[at] ?? 0) + weights.lexicalWeight * (lexical[at] ?? 0),
+        })),
+      );
+      const evidence: Evidence = {
+        learned: Math.max(0, ...learned),
+        lexical: Math.max(0, ...lexical),
+        smallTalk: dot(asked, Float32Array.from(weights.none)),
+        background: nearest(background, asked),
+      };
+      return { scored, verdict: verdictOf(weights, scored, evidence) };
     },
   };
 }
@@ -77,13 +86,32 @@ export function squash(score: number): number {
   return score / (score + 2);
 }
 
-/** What the calibration looks at. */
+/** How alike the nearest row of a table of directions is. */
+export function nearest({ rows, dims, values }: Table, asked: Float32Array): number {
+  let best = 0;
+  for (let row = 0; row < rows; row += 1) {
+    best = Math.max(best, dot(asked, values.subarray(row * dims, (row + 1) * dims)));
+  }
+  return best;
+}
+
+/** The best of each kind of evidence about a question. */
+export interface Evidence {
+  /** Likeness to a line of the menu. */
+  readonly learned: number;
+  readonly lexical: number;
+  readonly smallTalk: number;
+  /** Likeness to anything that people ask for, on the menu or not. */
+  readonly background: number;
+}
+
+/** What the calibration looks at: a constant, the scores, and the evidence. */
 export function calibrationInputs(
   scores: readonly number[],
-  [lexical, smallTalk]: readonly [lexical: number, smallTalk: number],
+  { learned, lexical, smallTalk, background }: Evidence,
 ): readonly number[] {
   const [best = 0, second = 0] = scores;
-  return [1, best, best - second, lexical, smallTalk];
+  return [1, best, best - second, lexical, smallTalk, background, background - learned];
 }
 
 /** Probability that nothing fits. */
@@ -92,19 +120,7 @@ export function noneProbability(calibration: readonly number[], inputs: readonly
   return 1 / (1 + Math.exp(-sum));
 }
 
-function judge(
-  weights: StaticWeights,
-  scored: Ranking["scored"],
-  evidence: readonly [lexical: number, smallTalk: number],
-): Ranking {
-  return { scored, verdict: verdictOf(weights, scored, evidence) };
-}
-
-function verdictOf(
-  weights: StaticWeights,
-  scored: Ranking["scored"],
-  evidence: readonly [lexical: number, smallTalk: number],
-): Verdict {
+function verdictOf(weights: StaticWeights, scored: Ranking["scored"], evidence: Evidence): Verdict {
   const [best, second] = scored;
   if (best === undefined) return { type: "none" };
   const inputs = calibrationInputs(

@@ -55,7 +55,7 @@ the contract for the {thing}
 when does the guarantee of the {thing} end
 who was the {person} from back then
 what was the price of the {device}
-my {fact} for the booking
+the {fact}, it is for the booking
 how do we use the {device} again
 what did I pay {person}
 the details of {topic}
@@ -120,7 +120,7 @@ date and weekday please
 which calendar week is it
 what date was yesterday
 is it the weekend yet
-what date will it be {time}
+which date is {time}
 what's the day today
 
 # find-file get-document locate-file my-files

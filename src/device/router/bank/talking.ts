@@ -46,7 +46,7 @@ mail {person} an apology
 draft a letter to the bank about {topic}
 how do I answer {person} politely
 a short mail that asks for {topic}
-I have to write back to {person}
+{person} expects a written answer from me
 that mail from {person} needs a reply
 put together a polite email about {topic}
 turn down {person}'s request in writing

@@ -43,7 +43,7 @@ reject the other candidates kindly
 > Collects receipts of a business trip and claims the money back
 hand in my travel costs to {place}
 receipt of the hotel for the refund
-mileage for the trip to {place}
+mileage of my drive to {place}
 
 # customer-support ticket-reply helpdesk
 > Answers customers' questions and complaints
