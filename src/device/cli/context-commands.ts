@@ -165,14 +165,11 @@ const stepMs = 500;
 
 async function index(session: Session, { io, note }: Invocation): Promise<Outcome> {
   const stop = new AbortController();
-  const stopped = io.stopped().then(() => stop.abort());
+  void io.stopped().then(() => stop.abort());
   for (;;) {
-    const step = session.call("index-files", { budgetMs: stepMs });
-    await Promise.race([step, stopped]);
-    const view = await step;
+    const view = await session.call("index-files", { budgetMs: stepMs });
     if (!view.ok) return view;
-    if (view.value.state === "done") return indexOutput(view.value);
-    if (stop.signal.aborted) return indexOutput(view.value);
+    if (view.value.state === "done" || stop.signal.aborted) return indexOutput(view.value);
     note(`${view.value.seen} entries looked at`);
   }
 }

@@ -9,7 +9,7 @@ import type { Outcome } from "./command.ts";
 import { visibleText } from "./visible.ts";
 
 /** The zone of whoever types. Intl answers with the host's where none is set. */
-export function ownZone(): string {
+function ownZone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 

@@ -5,7 +5,7 @@
  */
 import { asc, desc, eq, lte } from "drizzle-orm";
 
-import { agentRun } from "./schema.ts";
+import { agentRun } from "./agent-tables.ts";
 import type { ReadTx, WriteTx } from "./sqlite.ts";
 
 /** A stored turn. `trace` is the JSON of its events. */

@@ -3,7 +3,7 @@
  * grants it.
  */
 import { and, asc, eq } from "drizzle-orm";
-import { contextGrant } from "./schema.ts";
+import { contextGrant } from "./agent-tables.ts";
 import type { ReadTx, WriteTx } from "./sqlite.ts";
 
 export type ContextGrantRow = typeof contextGrant.$inferSelect;

@@ -4,7 +4,7 @@
  */
 import { and, asc, count, eq, inArray, lt, sql } from "drizzle-orm";
 import { fileText, matches } from "./full-text.ts";
-import { fileEntry } from "./schema.ts";
+import { fileEntry } from "./agent-tables.ts";
 import type { ReadTx, WriteTx } from "./sqlite.ts";
 
 export type FileRow = typeof fileEntry.$inferSelect;

@@ -6,7 +6,8 @@
  */
 import { and, desc, eq, gt, isNull, notInArray, sql } from "drizzle-orm";
 import { matches, memoryText } from "./full-text.ts";
-import { memoryLine, message } from "./schema.ts";
+import { memoryLine } from "./agent-tables.ts";
+import { message } from "./schema.ts";
 import type { ReadTx, WriteTx } from "./sqlite.ts";
 
 export type MemoryRow = typeof memoryLine.$inferSelect;

@@ -3,7 +3,7 @@
  */
 import { count, desc, eq } from "drizzle-orm";
 import { matches, notebookText } from "./full-text.ts";
-import { notebookEntry } from "./schema.ts";
+import { notebookEntry } from "./agent-tables.ts";
 import type { ReadTx, WriteTx } from "./sqlite.ts";
 
 export type NotebookRow = typeof notebookEntry.$inferSelect;

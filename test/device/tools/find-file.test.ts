@@ -15,6 +15,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { createFileIndexer, type FileIndexer } from "../../../src/device/sources/file-indexer.ts";
 import { addContextGrant } from "../../../src/device/store/context.ts";
+import { countFiles } from "../../../src/device/store/files.ts";
 import type { DeviceStore } from "../../../src/device/store/sqlite.ts";
 import { findFile } from "../../../src/device/tools/find-file.ts";
 import type { Tool, ToolResult } from "../../../src/device/tools/tool.ts";
@@ -103,6 +104,7 @@ describe("finding", () => {
     expect(await text("blueberries")).toContain("a.txt");
     rmSync(path.join(root, "a.txt"));
     expect(await text("blueberries")).toContain("no file fits");
+    expect(store.read(countFiles)).toEqual(new Map());
   });
 
   it("a file that is gone since the walk is not shown", async () => {
@@ -143,6 +145,8 @@ describe("bounds of a grant", () => {
     writeFileSync(path.join(base, "other", "theirs.txt"), "grape");
     symlinkSync(path.join(base, "other"), root);
     expect(await text("grape")).toContain("no file fits");
+    // A drive that is not there now may be back tomorrow.
+    expect(store.read(countFiles)).toEqual(new Map([["text", 1]]));
     expect((await indexer.step(1_000)).problems.join()).toContain("it leads somewhere else now");
   });
 
