@@ -40,7 +40,7 @@ const stopReason = Type.Union([
 ]);
 
 /** One event of a turn. */
-export const agentEventView = Type.Union([
+const agentEventView = Type.Union([
   event("turn-started", { runId: text, question: text, brain: text, atMs: Type.Number() }),
   event("path-chosen", {
     path: Type.Union([Type.Literal("direct"), Type.Literal("planned")]),

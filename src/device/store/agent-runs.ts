@@ -40,13 +40,15 @@ export function listAgentRuns(tx: ReadTx, count: number): readonly Omit<AgentRun
 
 /** Turns whose id begins like that, at most two: one is found, two are ambiguous. */
 export function agentRunsById(tx: ReadTx, prefix: string): readonly AgentRunRow[] {
-  const exact = tx.select().from(agentRun).where(eq(agentRun.runId, prefix)).all();
-  if (exact.length > 0) return exact;
-  return tx
-    .select()
+  // Traces are long: only those of the runs that are meant are read.
+  const ids = tx
+    .select({ runId: agentRun.runId })
     .from(agentRun)
     .orderBy(asc(agentRun.row))
     .all()
-    .filter(({ runId }) => prefix !== "" && runId.startsWith(prefix))
-    .slice(0, 2);
+    .map(({ runId }) => runId);
+  const meant = ids.includes(prefix)
+    ? [prefix]
+    : ids.filter((id) => prefix !== "" && id.startsWith(prefix)).slice(0, 2);
+  return meant.flatMap((id) => tx.select().from(agentRun).where(eq(agentRun.runId, id)).all());
 }

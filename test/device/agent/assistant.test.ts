@@ -9,6 +9,7 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { answerOf, stopOf } from "../../../src/device/agent/events.ts";
+import { agentSchemasFit } from "../../../src/device/api/agent-operations.ts";
 import type { Device } from "../../../src/device/device.ts";
 import { createDevice } from "../../../src/device/index.ts";
 import { ok } from "../../../src/shared/result.ts";
@@ -191,4 +192,8 @@ describe("aligning", () => {
     expect(rehearsed.out).toContain("stopped: rehearsed.");
     expect(device.agent.runs()).toEqual([]);
   });
+});
+
+it("the local API's schemas say what the views say", () => {
+  expect(agentSchemasFit).toEqual([true, true, true]);
 });
