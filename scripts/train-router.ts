@@ -18,7 +18,7 @@ import { type Settings, trainTable } from "./router/two-tower.ts";
 const { values: options } = parseArgs({
   options: { pairs: { type: "string" }, out: { type: "string" } },
 });
-const pairCount = Number(options.pairs ?? "120000");
+const pairCount = Number(options.pairs ?? "140000");
 const out = options.out ?? "src/device/router/static-weights.ts";
 const settings: Settings = {
   rows: 8_192,

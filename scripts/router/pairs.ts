@@ -22,7 +22,7 @@ export interface Pair {
 }
 
 /** Group of small talk, whose line is nothing. */
-export const smallTalkGroup = -1;
+const smallTalkGroup = -1;
 /** What stands for "nothing fits" as a line. */
 export const noneLine = "nothing fits small talk chat";
 
@@ -57,7 +57,7 @@ export function requestOf(concept: Concept, random: Random): string {
 }
 
 /** A menu line of a concept. */
-export function lineOf(concept: Concept, random: Random): string {
+function lineOf(concept: Concept, random: Random): string {
   const handle = random.pick(concept.handles);
   return lineText(random.next() < 0.2 ? "" : handle, random.pick(concept.lines));
 }

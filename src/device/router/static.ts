@@ -27,7 +27,7 @@ export async function loadStaticRouter(): Promise<Router> {
 }
 
 /** A router over given weights. */
-export function createStaticRouter(weights: StaticWeights): Router {
+function createStaticRouter(weights: StaticWeights): Router {
   const table = decodeTable(weights);
   const background = decodeTable({ ...weights.background, dims: weights.dims });
   const lines = new Map<string, Float32Array>();

@@ -6,7 +6,7 @@
  */
 
 /** Words of a request or a menu line that are looked at; the rest of a longer text is not. */
-export const maxWords = 64;
+const maxWords = 64;
 
 const wordPattern = /[\p{L}\p{N}]+/gu;
 

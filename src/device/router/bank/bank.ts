@@ -6,6 +6,7 @@
  * Spec: docs/agent.md "Routers".
  */
 import { home } from "./home.ts";
+import { household } from "./household.ts";
 import { outAndAbout } from "./out-and-about.ts";
 import { ownThings } from "./own-things.ts";
 import { smallTalk as smallTalkText } from "./small-talk.ts";
@@ -22,9 +23,14 @@ export interface Concept {
 }
 
 /** All concepts. */
-export const concepts: readonly Concept[] = [ownThings, talking, home, outAndAbout, work].flatMap(
-  (text) => text.trim().split(/\n\n+/).map(parseConcept),
-);
+export const concepts: readonly Concept[] = [
+  ownThings,
+  talking,
+  home,
+  household,
+  outAndAbout,
+  work,
+].flatMap((text) => text.trim().split(/\n\n+/).map(parseConcept));
 
 /** Words that belong together. */
 export const wordGroups: readonly (readonly string[])[] = linesOf(words).map((line) =>

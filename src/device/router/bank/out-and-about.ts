@@ -8,6 +8,9 @@ export const outAndAbout = `
 > Plans journeys with dates, route and places to stay
 > Organises a holiday
 > Makes an itinerary and a packing list
+> Holidays and tours: where to go, sleep and what to take along
+> Prepares a vacation from route to luggage
+> For trips, city breaks and road tours
 plan a trip to {place}
 a weekend in {place}
 what shall we see in {place}
@@ -25,10 +28,22 @@ organise a trip to {place} for {person}
 we have four days for {place}
 a round trip from {place} to {place}
 where to go {time}
+our holiday in {place}, where do we begin
+which hotels and sights in {place}
+what clothes for {place} {time}
+driving tour around {place}
+a city break in {place} for two
+we'd like to see {place}, plan it
+ten days along the {place}
+how should we spend {number} days in {place}
+I want to go on vacation {time}
 
 # weather forecast rain-or-sun
 > Gives the forecast for a place and a day
 > Says whether it rains, snows or shines
+> Sun, clouds, storms and degrees for today and the next days
+> For umbrellas, jackets and frost
+> What it is like outside
 what's the weather {time}
 will it rain {time}
 how warm is it in {place}
@@ -45,6 +60,15 @@ how many degrees in {place}
 fog or sun {time}
 will it freeze {time}
 is it dry enough for a {event} {time}
+is bad weather on its way
+do we get sun {time}
+do I need a jacket
+storm warning for {place}?
+what are the temperatures {time}
+can we sit outside {time}
+is it raining in {place}
+will there be ice on the road {time}
+how are the conditions on the mountain
 
 # directions route-finder navigation
 > Finds the way and the travel time to a place

@@ -12,6 +12,8 @@ export const ownThings = `
 > Use it to find out any detail that was stored or mentioned earlier
 > Answers questions about the owner's own numbers, codes, names and preferences
 > Searches every place where a piece of information could be
+> Anything kept anywhere: facts, papers, things that were said
+> Finds a detail in the owner's own records
 what's my {fact}
 I forgot the {fact}
 the form asks for my {fact}
@@ -59,6 +61,17 @@ the {fact}, it is for the booking
 how do we use the {device} again
 what did I pay {person}
 the details of {topic}
+what is our {fact}
+how do I get hold of the {person}
+who sold us the {thing}
+where did we get the {thing}
+what was written in the {doc}
+which {food} did the children like
+what was it that {person} wanted for Christmas
+when was the last time we changed the {thing}
+where are the papers for the {thing}
+find the warranty of the {thing}
+which company installed the {device}
 
 # check-schedule my-calendar agenda day-view
 > Reads the calendar and says what is planned on a day or in a week
@@ -144,6 +157,9 @@ which folder holds the {doc}
 > Writes a fact into the notebook
 > Saves something the owner says so that it can be found again
 > Remembers a detail for later
+> Keeps what the owner says for a later day
+> For facts worth keeping: codes, sizes, likes, places of things
+> Puts a line into the notes
 remember that {statement}
 note that {statement}
 write this down: {statement}
@@ -166,6 +182,15 @@ new fact: {statement}
 let's remember {statement}
 this is important, {statement}
 hold on to this, {statement}
+memo: {statement}
+take this down, {statement}
+I'd like you to know for the future that {statement}
+archive this: {statement}
+good to know: {statement}
+note for myself: {statement}
+add that {statement}
+so you have it: {statement}
+put it on record that {statement}
 
 # list-devices my-machines device-status
 > Lists phones and computers and whether they are online

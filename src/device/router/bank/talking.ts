@@ -8,6 +8,9 @@ export const talking = `
 > Sends a text message to one of the contacts
 > Writes to a person and delivers it
 > Lets somebody know something
+> Delivers short messages to friends, family and colleagues
+> For telling, asking or informing a person by text
+> Sends words to a contact
 text {person} that I'm on my way
 tell {person} about {topic}
 message {person} about {topic}
@@ -31,11 +34,26 @@ write to {person} and say {statement}
 find out from {person} if {time} is good
 message for {person}: {statement}
 wish {person} luck
+{person} please bring the {thing}, tell them
+tell everybody that {topic} is postponed
+ask {person} to feed the cat
+ask {person} for the {fact}
+could you let {person} know about {topic}
+tell {person} happy birthday from me
+text him that I can't make it {time}
+send {person} my regards
+let them know we'll be there {time}
+tell {person} to wait for me at the {place}
+say sorry to {person}
+write my friend that the {thing} has arrived
 
 # draft-reply answer-email compose-mail
 > Drafts e-mails and answers to them
 > Writes mails in the voice of the owner
 > Helps to reply to letters and messages politely
+> For mails that need an answer: accepts, declines, thanks
+> Written correspondence with anybody
+> Suggests what to write in an email
 write an email to {person} about {topic}
 reply to {person}'s mail
 answer that email
@@ -55,6 +73,15 @@ what should I reply to this email
 a friendly mail to {person} regarding {topic}
 formulate a response to {person}
 my inbox has a question from {person}, answer it
+refuse politely by email
+accept {person}'s offer in writing
+there is an email from the {place}, answer for me
+thank {person} by mail for {topic}
+email the company about {topic}
+a formal letter to {person}
+write to the agency that we are not interested
+draft something to the people from {place}
+what do I write back
 
 # phone-call dial-contact ring
 > Calls a contact by voice or video
@@ -122,6 +149,9 @@ is there a {language} word for {topic}
 > Reads a long text and gives the main points
 > Shortens a document, thread or article
 > Makes a summary
+> Makes long things short
+> For reports, articles and papers that nobody has time to read
+> The essence of a text in a few lines
 summarise the {doc}
 give me the short version of the {doc}
 main points of the {doc}
@@ -139,6 +169,16 @@ I only want the core of the {doc}
 the {doc} is endless, cut it down
 what are the findings of the {doc}
 reduce the {doc} to a paragraph
+what is the {doc} about
+what are the main things in this report
+tell me only what is relevant in the {doc}
+so many pages, what do they say
+shorten this text
+a quick overview of the {doc}
+extract the key facts from the {doc}
+the gist, please
+bring the {doc} down to the essentials
+what does this paper conclude
 
 # read-aloud speak-text narrate
 > Reads a text out loud
@@ -179,6 +219,9 @@ type up my scribbles from the {event}
 # meeting-prep briefing prepare-talk
 > Prepares for a meeting with background, people and open questions
 > Briefs the owner before a call or an interview
+> What one should know before sitting down with somebody
+> Gathers who attends, what was said and what is open
+> Gets the owner up to speed for a conversation
 prepare me for the meeting with {person}
 brief me before I see {person}
 what should I know about {person} before we talk
@@ -193,6 +236,14 @@ I'm about to talk to {person}, what matters
 background on {person} for the {event}
 agenda and history before I see {person}
 what was agreed with {person} the last time we sat together
+I have a call with {person} {time}, what do I need to know
+what's the state of {topic} before we meet
+fill me in before the {event}
+prepare questions for {person}
+what was decided about {topic} so far, we meet {time}
+who is at the {event} and what do they want
+help me go prepared into the {event}
+background for my interview with {person}
 
 # greeting-cards birthday-wishes
 > Writes birthday wishes and greeting cards
