@@ -1,6 +1,6 @@
 /**
  * `tsx scripts/train-router.ts [--pairs N] [--out FILE]`: makes the static router's weights from the
- * text in src/device/router/bank. Seeded: the same text gives the same file.
+ * text in src/device/router/bank. Seeded: the same text gives the same weights. Format the file after.
  *
  * Two trainings. The first leaves a quarter of the concepts out and is only used to learn, on those,
  * when nothing fits; the second knows all and is what ships. Spec: docs/agent.md "Routers".
