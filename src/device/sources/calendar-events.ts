@@ -5,8 +5,11 @@
  * It reads no files and formats nothing. Expansion is bounded, and says so when the bound is met.
  * Spec: docs/sources.md "Calendar".
  */
+import { setImmediate } from "node:timers/promises";
+
 import ICAL from "ical.js";
 
+import { withinSteps } from "./calendar-steps.ts";
 import { addMissingZones } from "./calendar-zones.ts";
 import { instantOf } from "./zoned-time.ts";
 
@@ -57,14 +60,22 @@ export function parseCalendars(text: string): readonly ICAL.Component[] {
 }
 
 /** The occurrences in a window. A malformed event is a problem and hides no other. */
-export function occurrencesIn(calendar: ICAL.Component, window: Window): Occurrences {
+export async function occurrencesIn(
+  calendar: ICAL.Component,
+  window: Window,
+  signal: AbortSignal,
+): Promise<Occurrences> {
   const unknownZones = addMissingZones(calendar);
   const events: CalendarEvent[] = [];
   const problems: string[] = [];
   for (const [uid, components] of eventsByUid(calendar)) {
+    // One event is bounded, a file of them is not: the rest of the device goes on in between.
+    await setImmediate();
+    if (signal.aborted) return { events, problems: [...problems, "stopped"] };
     const series = { components, window, unknownZones, events };
     try {
-      if (!expand(series)) problems.push(`“${titleOf(components)}” repeats too often: cut`);
+      if (!withinSteps(() => expand(series)))
+        problems.push(`“${titleOf(components)}” repeats too often: cut`);
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : "malformed";
       problems.push(`“${titleOf(components)}” (${uid}) cannot be read: ${reason}`);

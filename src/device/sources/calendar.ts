@@ -48,7 +48,7 @@ export async function readCalendar(
         };
       }
       files += 1;
-      const read = await occurrencesOfFile(file, window);
+      const read = await occurrencesOfFile(file, window, signal);
       events.push(...read.events);
       problems.push(...read.problems.map((problem) => `${path.basename(file)}: ${problem}`));
     }
@@ -69,13 +69,17 @@ async function icsFiles(
   }
 }
 
-async function occurrencesOfFile(file: string, window: Window): Promise<Occurrences> {
+async function occurrencesOfFile(
+  file: string,
+  window: Window,
+  signal: AbortSignal,
+): Promise<Occurrences> {
   try {
     const { size } = await stat(file);
     if (size > maxFileBytes) {
       return none(`larger than ${maxFileBytes} bytes, left out`);
     }
-    return occurrencesOf(await readFile(file, "utf8"), window);
+    return await occurrencesOf(await readFile(file, "utf8"), window, signal);
   } catch (cause) {
     // ical.js throws errors of its own for every malformed line.
     return none(`left out, not a calendar that can be read (${codeOf(cause)})`);
@@ -83,12 +87,19 @@ async function occurrencesOfFile(file: string, window: Window): Promise<Occurren
 }
 
 /** Some programs write several calendars into one file. */
-function occurrencesOf(text: string, window: Window): Occurrences {
-  const parts = parseCalendars(text).map((calendar) => occurrencesIn(calendar, window));
-  return {
-    events: parts.flatMap(({ events }) => events),
-    problems: parts.flatMap(({ problems }) => problems),
-  };
+async function occurrencesOf(
+  text: string,
+  window: Window,
+  signal: AbortSignal,
+): Promise<Occurrences> {
+  const events: CalendarEvent[] = [];
+  const problems: string[] = [];
+  for (const calendar of parseCalendars(text)) {
+    const part = await occurrencesIn(calendar, window, signal);
+    events.push(...part.events);
+    problems.push(...part.problems);
+  }
+  return { events, problems };
 }
 
 function none(problem: string): Occurrences {
