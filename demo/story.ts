@@ -7,6 +7,7 @@ import type { Device, MessageView } from "../src/device/device.ts";
 import type { Narrator } from "./narrator.ts";
 import { openDevice, until, valueOf } from "./people.ts";
 import { freePort, type RelayProcess, startRelayProcess } from "./relay-process.ts";
+import { askAboutTheWeekend } from "./weekend.ts";
 import { aliceMeetingPrep, aliceWeeklyReview, bobMeetingPrep } from "./skills.ts";
 
 /** Everyone in the story, and the relay between them. */
@@ -40,6 +41,7 @@ export async function tellStory(narrator: Narrator, folder: string): Promise<voi
   await reviewAndImport(narrator, cast, shared);
   await seeTheEcho(narrator, cast, shared);
   await shareAgain(narrator, cast);
+  await askAboutTheWeekend(narrator, cast.bob, folder);
 }
 
 async function register(narrator: Narrator, cast: Cast): Promise<void> {

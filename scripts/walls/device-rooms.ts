@@ -117,7 +117,7 @@ export const deviceTable: readonly Room[] = [
     path: "src/device/sources/",
     why: "sources read a person's own records and nothing else",
     imports: [...deviceGround, "src/device/store/", "src/device/model/"],
-    packages: ["node:*"],
+    packages: ["node:*", "ical.js", "timezones-ical-library"],
   },
   {
     path: "src/device/tools/",
@@ -153,7 +153,14 @@ export const deviceTable: readonly Room[] = [
   {
     path: "src/device/device.ts",
     why: "the device's contract is types only, over the ports that it names",
-    imports: ["src/device/skills/", "src/device/transport/", "src/device/store/key-source.ts"],
+    imports: [
+      "src/device/skills/",
+      "src/device/transport/",
+      "src/device/store/key-source.ts",
+      "src/device/agent/events.ts",
+      "src/device/agent/alignment.ts",
+      "src/device/sources/port.ts",
+    ],
     packages: [],
   },
   {
@@ -165,6 +172,8 @@ export const deviceTable: readonly Room[] = [
       "src/device/device.ts",
       "src/device/main.ts",
       "src/device/skills/",
+      "src/device/agent/events.ts",
+      "src/device/agent/alignment.ts",
     ],
     packages: ["node:*", "commander", "uqr"],
   },

@@ -9,9 +9,12 @@ import { parseRelayOrigin } from "../shared/crypto/origin.ts";
 import { err, ok, type Result } from "../shared/result.ts";
 import { systemRng } from "../shared/rng.ts";
 import { acceptInviteLink, makeInvite, noAccount, registerAccount } from "./account.ts";
+import { createBasicBrain } from "./agent/basic-brain.ts";
+import { createAssistant } from "./assistant.ts";
 import type {
   Delays,
   Device,
+  DeviceAgent,
   DeviceError,
   DeviceEvent,
   DeviceOptions,
@@ -28,9 +31,12 @@ import { createLibrary } from "./library/library.ts";
 import { composeText } from "./messaging/compose.ts";
 import { deliveryView, messageViews } from "./messaging/conversation.ts";
 import { sendMessage } from "./messaging/send.ts";
+import { createOwnSources } from "./own-sources.ts";
 import { type DeviceParts, joinRooms } from "./parts.ts";
 import { settle } from "./settle.ts";
+import { loadStaticRouter } from "./router/static.ts";
 import { skillCard } from "./skill-card.ts";
+import type { DeviceSources } from "./sources/port.ts";
 import { getOwnAccount } from "./store/identity.ts";
 import { forgetOldIds } from "./store/messages.ts";
 import { openDataFolder, openInMemory, type OpenStore } from "./store/open-folder.ts";
@@ -72,7 +78,24 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
     await closeAll(parts, opened.value);
     return skills;
   }
-  return ok(deviceOver(parts, { open: opened.value, skills: skills.value, listeners }));
+  const own = createOwnSources(parts);
+  const agent = createAssistant({
+    ...parts,
+    loadBrain: async () => createBasicBrain(await loadStaticRouter()),
+    tools: own.tools,
+    onRun: own.remember,
+    zone: () => options.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    onSkillsChanged: () => parts.emit({ type: "skills" }),
+  });
+  return ok(
+    deviceOver(parts, {
+      open: opened.value,
+      skills: skills.value,
+      agent,
+      sources: own.sources,
+      listeners,
+    }),
+  );
 }
 
 async function openStore(
@@ -91,10 +114,15 @@ async function openStore(
 interface Opened {
   readonly open: OpenStore;
   readonly skills: DeviceSkills;
+  readonly agent: DeviceAgent;
+  readonly sources: DeviceSources;
   readonly listeners: Set<(event: DeviceEvent) => void>;
 }
 
-function deviceOver(parts: DeviceParts, { open, skills, listeners }: Opened): Device {
+function deviceOver(
+  parts: DeviceParts,
+  { open, skills, agent, sources, listeners }: Opened,
+): Device {
   const { store, relayTime, connection, pump } = parts;
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => (closing ??= closeAll(parts, open));
@@ -127,6 +155,8 @@ function deviceOver(parts: DeviceParts, { open, skills, listeners }: Opened): De
     messages: (contact) => messagesOf(parts, contact),
     delivery: (messageId) => store.read((tx) => deliveryView(tx, messageId)),
     skills,
+    agent,
+    sources,
     onEvent: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);

@@ -73,6 +73,9 @@ export async function cli(args: readonly string[], setting: CliSetting = {}): Pr
         ? Promise.reject(new Error(`nobody answers: ${question}`))
         : Promise.resolve(answer);
     },
+    lines: async function* lines() {
+      yield* setting.answers ?? (setting.input ?? "").split("\n").slice(0, -1);
+    },
     edit: (text) => Promise.resolve(ok(setting.edit?.(text) ?? text)),
     stopped: () => setting.stopped ?? new Promise<void>(() => undefined),
   };

@@ -4,16 +4,19 @@
  */
 import { EventEmitter, once } from "node:events";
 
-import { ok } from "../../src/shared/result.ts";
+import { err, ok } from "../../src/shared/result.ts";
 import type {
   ContactView,
   Device,
+  DeviceAgent,
   DeviceEvent,
   DeviceView,
   Identity,
   LinkGrant,
   MessageView,
 } from "../../src/device/device.ts";
+import { createOwnSources } from "../../src/device/own-sources.ts";
+import { systemClock } from "../../src/shared/clock.ts";
 import { contactView, librarian, type Librarian } from "./library.ts";
 
 /** A device to ask, and the strings to pull. */
@@ -88,6 +91,8 @@ export function fakeDevice(parts: Partial<Device> = {}): FakeDevice {
     messages: () => ok(messages),
     delivery: () => ({ state: "accepted", copies: [], reason: undefined }),
     skills: library.skills,
+    agent: fakeAgent,
+    sources: createOwnSources({ store: library.store, clock: systemClock }).sources,
     onEvent: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -105,3 +110,29 @@ export function fakeDevice(parts: Partial<Device> = {}): FakeDevice {
     settleGrant: () => void completion.emit("view"),
   };
 }
+
+/** An agent that answers everything alike. */
+const fakeAgent: DeviceAgent = {
+  ask: (question) =>
+    Promise.resolve(
+      ok([
+        { type: "turn-started", runId: "R".repeat(22), question, brain: "fake", atMs: 1 },
+        { type: "answer", text: "as always" },
+        { type: "stopped", reason: "answered", detail: "Nothing was called." },
+      ]),
+    ),
+  runs: () => [],
+  run: () => err({ type: "no-such-run", message: "there are none" }),
+  alignment: () => ({
+    document: "be brief",
+    tokens: 2,
+    tokensAreExact: false,
+    instructions: "be brief",
+    instructionsAreDefault: false,
+    blurbs: [],
+    selected: [],
+  }),
+  select: () => ok(undefined),
+  setInstructions: () => ok(undefined),
+  setBlurbs: () => ok(undefined),
+};

@@ -9,6 +9,8 @@
 import { type TObject, type TProperties, Type } from "typebox";
 
 import { maxMessageBytes } from "../../shared/limits.ts";
+import { agentOperations } from "./agent-operations.ts";
+import { sourceOperations } from "./source-operations.ts";
 import { reviewView } from "./review-view.ts";
 import {
   contactView,
@@ -117,6 +119,8 @@ export const operations = {
       imported: Type.Array(Type.String()),
     }),
   },
+  ...agentOperations,
+  ...sourceOperations,
 };
 
 /** The table's type. */

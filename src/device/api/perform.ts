@@ -16,6 +16,8 @@ import {
   type ParamsOf,
   type ResultOf,
 } from "./operations.ts";
+import { type AgentOperation, agentHandlers } from "./perform-agent.ts";
+import { type SourceOperation, sourceHandlers } from "./perform-sources.ts";
 import { toWire, type Wire } from "./views.ts";
 
 /** The answer of an operation. */
@@ -36,7 +38,12 @@ export interface Performer {
 
 /** Operations over a device that somebody else opens and closes. */
 export function createPerformer(device: Device): Performer {
-  const handlers: Handlers = { ...deviceHandlers(device), ...skillHandlers(device) };
+  const handlers: Handlers = {
+    ...deviceHandlers(device),
+    ...skillHandlers(device),
+    ...agentHandlers(device),
+    ...sourceHandlers(device),
+  };
   const perform = <Name extends OperationName>(name: Name, params: ParamsOf<Name>): Answer<Name> =>
     handlers[name](params);
   return {
@@ -52,7 +59,9 @@ type Handler<Name extends OperationName> = (params: ParamsOf<Name>) => Answer<Na
 type Handlers = { readonly [Name in OperationName]: Handler<Name> };
 type SkillOperation = Extract<OperationName, "skills" | `${string}-skill` | `${string}-share`>;
 
-function deviceHandlers(device: Device): Omit<Handlers, SkillOperation> {
+function deviceHandlers(
+  device: Device,
+): Omit<Handlers, SkillOperation | AgentOperation | SourceOperation> {
   const grants = createGrants(device);
   return {
     status: async () => ok(toWire({ identity: device.identity(), ...device.status() })),

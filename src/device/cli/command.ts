@@ -42,6 +42,7 @@ export type Outcome = Result<Output, DeviceError>;
 export interface Invocation {
   readonly io: CliIo;
   readonly clock: Clock;
+  readonly args: readonly string[];
   readonly argument: (index: number) => string | undefined;
   readonly text: (option: string) => string | undefined;
   readonly flag: (option: string) => boolean;
@@ -120,6 +121,7 @@ function invocationOf({ parts, options, args, json }: Raw): Result<Invocation, D
   return ok({
     io,
     clock,
+    args,
     argument: (index) => args[index],
     text,
     flag: (option) => options[option] === true,

@@ -29,6 +29,8 @@ export interface CliIo {
   readonly readFile: (file: string) => Result<string, DeviceError>;
   /** Asks on the error output. Only when `interactive`. */
   readonly ask: (question: string) => Promise<string>;
+  /** Lines of the input until it ends; a person sees the prompt before each. */
+  readonly lines: (prompt: string) => AsyncIterable<string>;
   /** Lets a person edit a text in $EDITOR. */
   readonly edit: (text: string) => Promise<Result<string, DeviceError>>;
   /** Resolves at the first SIGINT or SIGTERM after the call; the second ends the process. */
@@ -48,6 +50,7 @@ export function systemIo(): CliIo {
     readInput: () => readText(process.stdin),
     readFile,
     ask,
+    lines: readLines,
     edit: (text) => edit(text, env["VISUAL"] ?? env["EDITOR"]),
     stopped,
   };
@@ -76,6 +79,19 @@ async function ask(question: string): Promise<string> {
     return (await lines.question(question)).trim();
   } finally {
     lines.close();
+  }
+}
+
+async function* readLines(prompt: string): AsyncGenerator<string> {
+  const person = process.stdin.isTTY && process.stderr.isTTY;
+  const lines = createInterface({ input: process.stdin });
+  const show = (): void => {
+    if (person) process.stderr.write(prompt);
+  };
+  show();
+  for await (const line of lines) {
+    yield line;
+    show();
   }
 }
 

@@ -9,12 +9,21 @@ import { Command, CommanderError } from "commander";
 import { systemClock } from "../../shared/clock.ts";
 import { softwareVersion } from "../../shared/wire/version.ts";
 import { openDevice } from "../main.ts";
+import { registerAgentCommands } from "./agent-commands.ts";
+import { registerAlignGroup } from "./align-commands.ts";
 import { type CliParts, exampleText } from "./command.ts";
 import { registerContactGroup } from "./contact-commands.ts";
+import {
+  registerCalendarGroup,
+  registerContextGroup,
+  registerDateCommand,
+  registerFilesGroup,
+} from "./context-commands.ts";
 import { registerDeviceGroup } from "./device-commands.ts";
 import { type ExitCode, exitCodeHelp, exitCodes } from "./exit-codes.ts";
 import { systemIo } from "./io.ts";
 import { registerMessageCommands } from "./message-commands.ts";
+import { registerMemoryGroup, registerNotebookGroup } from "./notebook-commands.ts";
 import { registerSkillGroup } from "./skill-commands.ts";
 
 /** Parts of a run that tests replace. */
@@ -32,6 +41,7 @@ const examples = [
   "pixie contact invite",
   'pixie send Bob "see you at six"',
   "pixie skill share search-info Bob",
+  'pixie ask "what is on this weekend?"',
 ];
 
 /**
@@ -57,6 +67,14 @@ export async function runCli(
   registerContactGroup(program, parts);
   registerMessageCommands(program, parts);
   registerSkillGroup(program, parts);
+  registerAgentCommands(program, parts);
+  registerAlignGroup(program, parts);
+  registerNotebookGroup(program, parts);
+  registerMemoryGroup(program, parts);
+  registerCalendarGroup(program, parts);
+  registerFilesGroup(program, parts);
+  registerContextGroup(program, parts);
+  registerDateCommand(program, parts);
   try {
     await program.parseAsync([...args], { from: "user" });
   } catch (cause) {

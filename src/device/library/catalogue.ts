@@ -24,6 +24,7 @@ export interface CatalogueError {
 }
 
 const seededKey = "skills-seeded";
+// Absent or empty: the default of agent/alignment.ts.
 const baseInstructionsKey = "base-instructions";
 // Provenance is read and written whole, so it is one row.
 const originsKey = "all";

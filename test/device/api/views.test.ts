@@ -4,11 +4,12 @@ import { describe, expect, it } from "vitest";
 
 import { isOperationName, operations } from "../../../src/device/api/operations.ts";
 import { reviewFits } from "../../../src/device/api/review-view.ts";
+import { sourceSchemasFit } from "../../../src/device/api/source-operations.ts";
 import { schemasFitViews, toWire } from "../../../src/device/api/views.ts";
 
 describe("views", () => {
   it("say what their schemas say, which the compiler proves", () => {
-    expect([...schemasFitViews, reviewFits].every(Boolean)).toBe(true);
+    expect([...schemasFitViews, ...sourceSchemasFit, reviewFits].every(Boolean)).toBe(true);
   });
 
   it("carry null where TypeScript says undefined, however deep", () => {

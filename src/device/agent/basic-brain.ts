@@ -1,0 +1,116 @@
+/**
+ * The basic brain: a router picks a skill, the tools that the skill reaches run in the order of its
+ * mentions with arguments found by rule, and their results are shown as they are. It writes no
+ * sentence about anything that it was not told, and says what it is wherever it answers.
+ *
+ * Spec: docs/agent.md "The basic brain".
+ */
+import type {
+  BoundTool,
+  CompletedCall,
+  DirectRequest,
+  Model,
+  PlanReply,
+  PlanRequest,
+  StepReply,
+  StepRequest,
+} from "../model/port.ts";
+import { assertNever } from "../../shared/result.ts";
+import type { Router } from "../router/port.ts";
+import { contentWords } from "../router/text.ts";
+import { daysOf, isDateWord } from "./question-dates.ts";
+
+/** How the brain introduces itself. */
+export const basicBrainAbout = "Basic brain: picks a skill and runs it; it does not converse.";
+
+/** A brain over a router. It keeps no state. */
+export function createBasicBrain(router: Router): Model {
+  return {
+    name: "basic",
+    plan: async (request) => plan(router, request),
+    step: async (request) => step(request),
+    answer: async ({ reason }: DirectRequest) => ({
+      type: "answer",
+      text: `${reason}\n\n${basicBrainAbout}`,
+    }),
+  };
+}
+
+function plan(router: Router, { question, menu }: PlanRequest): PlanReply {
+  const { verdict } = router.rank(question, menu);
+  switch (verdict.type) {
+    case "pick":
+      return { type: "plan", sentence: `I'll use @${verdict.handle} for this.` };
+    case "unsure":
+      return { type: "unsure", handles: verdict.handles };
+    case "none":
+      return { type: "plan", sentence: "Nothing on the menu fits this question." };
+    default:
+      return assertNever(verdict);
+  }
+}
+
+function step({ question, tools, calls }: StepRequest): StepReply {
+  for (const tool of tools.slice(calls.length)) {
+    const args = argumentsFor(tool, question, calls);
+    // A call whose arguments cannot be found is made without them: the refusal is then in the trace.
+    return { type: "call", tool: tool.toolName, args };
+  }
+  const results = calls.map(callText);
+  const nothing = "This skill uses no tools, and the basic brain cannot follow prose.";
+  return {
+    type: "answer",
+    text: [...(results.length === 0 ? [nothing] : results), basicBrainAbout].join("\n\n"),
+  };
+}
+
+function argumentsFor(
+  tool: BoundTool,
+  question: string,
+  calls: readonly CompletedCall[],
+): Readonly<Record<string, string>> {
+  const dates = calls.find((call) => call.tool === "current_date" && call.ok)?.text;
+  const days = daysOf(question, dates);
+  const args: Record<string, string> = {};
+  for (const [name, { maxLength }] of Object.entries(tool.parameters.properties)) {
+    const value = valueFor(name, { question, days });
+    if (value !== undefined) args[name] = Array.from(value).slice(0, maxLength).join("");
+  }
+  return args;
+}
+
+interface Known {
+  readonly question: string;
+  readonly days: ReturnType<typeof daysOf>;
+}
+
+function valueFor(parameter: string, { question, days }: Known): string | undefined {
+  if (parameter === "from") return days?.from;
+  if (parameter === "to") return days?.to;
+  if (parameter === "device") return "all";
+  return searchText(question);
+}
+
+const quoted = /["“„«]([^"“”„«»]+)["”“»]/u;
+const askingWords: ReadonlySet<string> = new Set(
+  "find show tell look search check know remember please know many much long often called name dig bring again".split(
+    " ",
+  ),
+);
+
+/** What to search for: quoted text, else the words that are neither asking nor dates, else everything. */
+export function searchText(question: string): string {
+  const literal = quoted.exec(question)?.[1]?.trim();
+  if (literal !== undefined && literal !== "") return literal;
+  const words = contentWords(question).filter(
+    (word) => !askingWords.has(word) && !isDateWord(word),
+  );
+  return words.length === 0 ? question.trim() : words.join(" ");
+}
+
+function callText({ tool, args, ok, text, untrusted }: CompletedCall): string {
+  const given = Object.entries(args).map(([name, value]) => `${name}: ${value}`);
+  const heading = given.length === 0 ? tool : `${tool} (${given.join(", ")})`;
+  if (!ok) return `${heading} — failed: ${text}`;
+  return `${heading}${untrusted ? " — holds words of others" : ""}\n${text}`;
+}

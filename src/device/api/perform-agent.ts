@@ -1,0 +1,44 @@
+/**
+ * What the agent's operations do to a device; the other half of perform.ts.
+ *
+ * Spec: docs/operating.md "Local API".
+ */
+import { ok, type Result } from "../../shared/result.ts";
+import type { Device, DeviceError } from "../device.ts";
+import type { OperationName, ParamsOf, ResultOf } from "./operations.ts";
+import { toWire, type Wire } from "./views.ts";
+
+/** Operations that are the agent's. */
+export type AgentOperation = Extract<
+  OperationName,
+  "ask" | "rehearse" | "runs" | "run" | "alignment" | `align-${string}`
+>;
+
+/** The handlers over one device. */
+export type AgentHandlers = {
+  readonly [Name in AgentOperation]: (
+    params: ParamsOf<Name>,
+  ) => Promise<Result<ResultOf<Name>, DeviceError>>;
+};
+
+/** Builds them. */
+export function agentHandlers({ agent }: Device): AgentHandlers {
+  return {
+    ask: async ({ question }) => wired(await agent.ask(question)),
+    rehearse: async ({ question }) => wired(await agent.ask(question, { rehearse: true })),
+    runs: async () => ok(toWire(agent.runs())),
+    run: async ({ runId }) => wired(agent.run(runId)),
+    alignment: async () => ok(toWire(agent.alignment())),
+    "align-select": async ({ ids }) => done(agent.select(ids)),
+    "align-instructions": async ({ text }) => done(agent.setInstructions(text ?? undefined)),
+    "align-blurbs": async ({ ids }) => done(agent.setBlurbs(ids)),
+  };
+}
+
+function wired<T>(result: Result<T, DeviceError>): Result<Wire<T>, DeviceError> {
+  return result.ok ? ok(toWire(result.value)) : result;
+}
+
+function done(result: Result<undefined, DeviceError>): Result<object, DeviceError> {
+  return result.ok ? ok({}) : result;
+}

@@ -1,0 +1,89 @@
+/**
+ * Tables of the agent: what it may reach, what it looks things up in, and its turns. Their full-text
+ * indexes are in full-text.ts.
+ *
+ * Part of schema.ts, from which migrations are generated.
+ */
+import { integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+
+const flag = () => integer({ mode: "boolean" });
+
+/**
+ * What the tools may reach: `notebook` and `memory` with an empty target, `files` and `calendar` with
+ * an absolute path each. A fresh store holds the first two.
+ */
+export const contextGrant = sqliteTable(
+  "context_grant",
+  {
+    kind: text({ enum: ["notebook", "memory", "files", "calendar"] }).notNull(),
+    target: text().notNull(),
+    grantedMs: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.kind, table.target] })],
+);
+
+/** Short notes that the owner keeps. Their words are indexed in `notebook_text` under the same row. */
+export const notebookEntry = sqliteTable("notebook_entry", {
+  row: integer().primaryKey({ autoIncrement: true }),
+  text: text().notNull(),
+  /** Who wrote it: the owner, or the agent in a run. */
+  writer: text({ enum: ["owner", "agent"] }).notNull(),
+  writtenMs: integer().notNull(),
+  changedMs: integer().notNull(),
+});
+
+/**
+ * The memory log: what was said, in order, never edited. A redacted line keeps its row and loses its
+ * text. Words are indexed in `memory_text` under the same row.
+ */
+export const memoryLine = sqliteTable(
+  "memory_line",
+  {
+    row: integer().primaryKey({ autoIncrement: true }),
+    atMs: integer().notNull(),
+    source: text({ enum: ["message", "run"] }).notNull(),
+    /** Row of the message, or id of the run and which part of it: a line is logged once. */
+    sourceId: text().notNull(),
+    /** The other person's identity key; empty for a run. */
+    conversation: text().notNull(),
+    /** Identity key of whoever wrote it, or `agent`. */
+    author: text().notNull(),
+    /** The owner did not write it: it stays untrusted for as long as it is kept. */
+    foreign: flag().notNull(),
+    text: text().notNull(),
+    redactedMs: integer(),
+  },
+  (table) => [uniqueIndex("memory_line_source").on(table.source, table.sourceId)],
+);
+
+/**
+ * Files below granted roots, as they were last seen. `state` says how much of one is indexed, or why
+ * nothing is. Words of names and contents are indexed in `file_text` under the same row.
+ */
+export const fileEntry = sqliteTable(
+  "file_entry",
+  {
+    row: integer().primaryKey({ autoIncrement: true }),
+    root: text().notNull(),
+    /** Below the root, with `/`; a folder that is passed over ends with it. */
+    path: text().notNull(),
+    state: text({
+      enum: ["text", "name-only", "ignored", "hidden", "outside", "unreadable"],
+    }).notNull(),
+    bytes: integer().notNull(),
+    modifiedMs: integer().notNull(),
+    /** The walk that last saw it: what an ended walk has not seen is gone. */
+    walk: integer().notNull(),
+  },
+  (table) => [uniqueIndex("file_entry_path").on(table.root, table.path)],
+);
+
+/** Turns of the agent: each with its trace, the JSON of its events. */
+export const agentRun = sqliteTable("agent_run", {
+  row: integer().primaryKey({ autoIncrement: true }),
+  runId: text().notNull().unique(),
+  startedMs: integer().notNull(),
+  question: text().notNull(),
+  stopReason: text().notNull(),
+  trace: text().notNull(),
+});

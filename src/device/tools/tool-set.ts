@@ -1,0 +1,41 @@
+/**
+ * The six tools over one device's sources. Grants are read from the store at every call, so taking one
+ * back works at once, whatever a prompt says.
+ *
+ * Spec: docs/sources.md "Grants".
+ */
+import type { FileIndexer } from "../sources/file-indexer.ts";
+import type { MessageText } from "../sources/memory-log.ts";
+import { grantedTargets } from "../store/context.ts";
+import type { DeviceStore } from "../store/sqlite.ts";
+import { checkNotebook } from "./check-notebook.ts";
+import { currentDate } from "./current-date.ts";
+import { findFile } from "./find-file.ts";
+import { grepMemory } from "./grep-memory.ts";
+import { listDevices, type OwnedDevice } from "./list-devices.ts";
+import { queryCalendar } from "./query-calendar.ts";
+import type { ToolBox } from "./tool.ts";
+
+/** What the tools are built on. */
+export interface ToolParts {
+  readonly store: DeviceStore;
+  readonly textOf: MessageText;
+  readonly indexer: FileIndexer;
+  /** The owner's devices that are not revoked. */
+  readonly ownedDevices: () => readonly OwnedDevice[];
+}
+
+/** Builds the tools. */
+export function createToolBox({ store, textOf, indexer, ownedDevices }: ToolParts): ToolBox {
+  const targets = (kind: "notebook" | "memory" | "files" | "calendar"): readonly string[] =>
+    store.read((tx) => grantedTargets(tx, kind));
+  const tools = [
+    checkNotebook(store, () => targets("notebook").length > 0),
+    findFile({ store, indexer, ownedDevices }),
+    listDevices(ownedDevices),
+    grepMemory(store, textOf, () => targets("memory").length > 0),
+    currentDate,
+    queryCalendar(() => targets("calendar")),
+  ];
+  return new Map(tools.map((tool) => [tool.declaration.toolName, tool]));
+}

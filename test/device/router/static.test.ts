@@ -1,0 +1,116 @@
+/**
+ * The routers that ship: what plain word matching says, and what the static router does with the
+ * weights of this release. How good it is, is measured by `npm run eval`; here is a floor.
+ */
+import { readFileSync } from "node:fs";
+
+import fc from "fast-check";
+import { beforeAll, describe, expect, it } from "vitest";
+
+import { parseCases, runChoice, wilson } from "../../../scripts/eval/choice.ts";
+import { bm25Router } from "../../../src/device/router/bm25.ts";
+import type { MenuLine, Router } from "../../../src/device/router/port.ts";
+import { loadStaticRouter } from "../../../src/device/router/static.ts";
+import { decodeTable, encodeTable } from "../../../src/device/router/static-table.ts";
+import { featureRows, wordsOf } from "../../../src/device/router/text.ts";
+import { builtinSkills } from "../../../src/device/skills/builtin.ts";
+import { toolSet } from "../../../src/device/skills/tools.ts";
+
+const builtinMenu: readonly MenuLine[] = [
+  ...builtinSkills
+    .filter(({ advertised }) => advertised)
+    .map(({ id, shortDescription }) => ({ handle: id, line: shortDescription })),
+  ...toolSet
+    .filter(({ advertiseInMenu }) => advertiseInMenu)
+    .map(({ slug, description }) => ({ handle: slug, line: description })),
+];
+
+let router: Router;
+const picked = (question: string): unknown => router.rank(question, builtinMenu).verdict;
+beforeAll(async () => {
+  router = await loadStaticRouter();
+});
+
+describe("the static router", () => {
+  it("knows the built-in menu", () => {
+    expect(picked("what is on this weekend?")).toEqual({ type: "pick", handle: "check-schedule" });
+    expect(picked("what day is it today")).toEqual({ type: "pick", handle: "current-date" });
+    expect(picked("I need my passport number")).toEqual({ type: "pick", handle: "search-info" });
+    expect(picked("tell me a joke")).toEqual({ type: "none" });
+  });
+
+  it("holds the floor on the committed requests", () => {
+    const cases = parseCases(
+      readFileSync(new URL("../../eval/choice-cases.json", import.meta.url), "utf8"),
+    );
+    const rows = new Map(runChoice(router, "basic", cases).map((row) => [row.menus, row]));
+    const yardstick = runChoice(bm25Router, "none", cases).find(({ menus }) => menus === "all");
+    expect(rows.get("all")?.top1).toBeGreaterThan((yardstick?.top1 ?? 1) + 0.1);
+    expect(rows.get("all")?.none).toBeGreaterThan(0.7);
+  });
+
+  it("ranks every line of any menu exactly once, and ranks alike each time", () => {
+    const menus = fc.uniqueArray(
+      fc.record({ handle: fc.stringMatching(/^[a-z]{1,8}$/), line: fc.string() }),
+      { selector: ({ handle }) => handle, maxLength: 6 },
+    );
+    fc.assert(
+      fc.property(fc.string(), menus, (question, menu) => {
+        const ranking = router.rank(question, menu);
+        expect(ranking.scored.map(({ handle }) => handle).toSorted()).toEqual(
+          menu.map(({ handle }) => handle).toSorted(),
+        );
+        expect(ranking.scored.every(({ score }) => Number.isFinite(score))).toBe(true);
+        expect(router.rank(question, menu)).toEqual(ranking);
+      }),
+    );
+  });
+
+  it("says that nothing fits an empty menu", () => {
+    expect(router.rank("anything", []).verdict).toEqual({ type: "none" });
+  });
+});
+
+describe("BM25", () => {
+  const menu = [
+    { handle: "hives", line: "Inspects a hive" },
+    { handle: "jars", line: "Counts jars of honey" },
+  ];
+  it("picks the line that shares a word, in any form", () => {
+    expect(bm25Router.rank("how many jar do I have", menu).verdict).toEqual({
+      type: "pick",
+      handle: "jars",
+    });
+  });
+  it("knows nothing of other words", () => {
+    expect(bm25Router.rank("bees", menu).verdict).toEqual({ type: "none" });
+  });
+});
+
+describe("words and features", () => {
+  it("are lower-case, without accents, and bounded", () => {
+    expect(wordsOf("Café—NAÏVE, don't!")).toEqual(["cafe", "naive", "dont"]);
+    expect(wordsOf("word ".repeat(1_000))).toHaveLength(64);
+    expect(featureRows("", 8)).toEqual([]);
+  });
+});
+
+describe("the table", () => {
+  it("survives writing and reading within a step of its row's scale", () => {
+    const values = Float32Array.from([0.5, -0.25, 0, 0, 3, -2.9]);
+    const table = encodeTable({ rows: 3, dims: 2, values });
+    expect(table).toHaveLength(9);
+    const read = decodeTable({ rows: 3, dims: 2, table }).values;
+    for (const [at, value] of values.entries()) {
+      expect(Math.abs((read[at] ?? 9) - value)).toBeLessThanOrEqual(0.06);
+    }
+  });
+  it("of another size is refused", () => {
+    expect(() => decodeTable({ rows: 3, dims: 2, table: "AAAA" })).toThrow("expected 9 characters");
+  });
+});
+
+it("Wilson's interval holds the share, and is never empty", () => {
+  expect(wilson(0, 0)).toEqual([0, 1]);
+  expect(wilson(8, 10)).toEqual([0.49, 0.943]);
+});
