@@ -2,6 +2,6 @@ import { defineConfig } from "drizzle-kit";
 
 export default defineConfig({
   dialect: "sqlite",
-  schema: "./src/device/store/schema.ts",
+  schema: ["./src/device/store/schema.ts", "./src/device/store/agent-tables.ts"],
   out: "./migrations/device",
 });

@@ -22,7 +22,7 @@ export const exitCodes = {
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /** The table for `--help`. */
-export const exitCodeHelp = `Exit codes of device, contact, message and skill commands:
+export const exitCodeHelp = `Exit codes of all commands but pixie relay:
   0  done
   1  unexpected failure: a bug, please report it
   2  usage: a flag or argument is missing or malformed

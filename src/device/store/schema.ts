@@ -294,6 +294,3 @@ export const skillImport = sqliteTable("skill_import", {
   outcome: text().notNull(),
   importedMs: integer().notNull(),
 });
-
-// The generator of migrations reads this file alone.
-export { agentRun, contextGrant, fileEntry, memoryLine, notebookEntry } from "./agent-tables.ts";

@@ -1,5 +1,5 @@
 /** What is typed becomes an expression that FTS5 always takes, and finds what is there. */
-import Database from "better-sqlite3";
+import { SqliteDatabase } from "../../../src/device/store/driver.ts";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 
@@ -10,7 +10,7 @@ import {
   searchWords,
 } from "../../../src/device/sources/search-words.ts";
 
-const database = new Database(":memory:");
+const database = new SqliteDatabase(":memory:");
 database.exec(
   "create virtual table t using fts5(text, tokenize = 'unicode61 remove_diacritics 2')",
 );
