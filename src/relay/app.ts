@@ -6,6 +6,7 @@ import type { Clock } from "../shared/clock.ts";
 import { originHash } from "../shared/crypto/origin.ts";
 import { systemRng } from "../shared/rng.ts";
 import type { RelayConfig } from "./config.ts";
+import type { Database } from "./db/client.ts";
 import type { Accept } from "./delivery/accept.ts";
 import { createBatcher } from "./delivery/batcher.ts";
 import { createExpiry, type Expiry } from "./delivery/expire.ts";
@@ -22,6 +23,7 @@ import type { RelayHttp } from "./http/replies.ts";
 import { createHttpServer } from "./http/server.ts";
 import { createLanes, type Lanes } from "./lanes.ts";
 import type { Logger } from "./log.ts";
+import { joinNeighbourhood, type Neighbourhood } from "./neighbourhood.ts";
 import { findRecipients, readBundle, type Recipient, registerAccount } from "./store/accounts.ts";
 import { findDevice, newestListRecord, replaceDeviceList } from "./store/devices.ts";
 import { dropDaysBefore, ensureDays, expireItems, purgeExpired } from "./store/expiry.ts";
@@ -41,6 +43,8 @@ import { maxDeviceFrameBytes, registerDeviceRoute } from "./ws/route.ts";
 export interface RelayAppOptions {
   readonly config: RelayConfig;
   readonly sql: Sql;
+  /** How other processes on this database are heard; undefined where there can be none. */
+  readonly listen?: Database["listen"] | undefined;
   readonly state: RelayState;
   readonly clock: Clock;
   readonly log: Logger;
@@ -52,12 +56,15 @@ export interface RelayApp {
   readonly expiry: Expiry;
   /** Tells the app the origin that clients sign; before it answers anybody. */
   readonly setOrigin: (origin: string) => void;
+  /** Ends what runs beside requests, once the server is closed. */
+  readonly close: () => Promise<void>;
 }
 
 interface Parts extends RelayAppOptions {
   readonly lanes: Lanes;
   readonly wakeups: Wakeups;
   readonly registry: ConnectionRegistry;
+  readonly neighbourhood: Neighbourhood;
   readonly addressLimit: RateLimit;
   readonly origin: { text: string; digest: Uint8Array };
 }
@@ -80,18 +87,29 @@ export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp
     onFailure: (code) => log.error({ code }, "request failed"),
   });
   const wakeups = createWakeups();
+  const neighbourhood = joinNeighbourhood({
+    ...options,
+    listen: options.listen,
+    laneCount: options.state.lanes,
+    registry,
+    wakeups,
+    forget: () => {},
+  });
   const expiry = createRelayExpiry(options);
   const lanes = createLanes({
     sql,
     count: options.state.lanes,
     ensureDay: expiry.ensureDay,
-    wakeups,
+    wake: (news) => {
+      wakeups.wake(news);
+      if (news.size > 0) neighbourhood.announce("mailboxes");
+    },
     clock,
     log,
   });
   const origin: Parts["origin"] = { text: "", digest: new Uint8Array(32) };
   const addressLimit = createRateLimit({ perMinute: config.addressRequestsPerMinute, clock });
-  const parts = { ...options, lanes, wakeups, registry, addressLimit, origin };
+  const parts = { ...options, lanes, wakeups, registry, neighbourhood, addressLimit, origin };
   addHttpRoutes(http, parts);
   addDeviceRoute(http, parts);
   return {
@@ -100,6 +118,10 @@ export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp
     setOrigin: (text) => {
       origin.text = text;
       origin.digest = originHash(text);
+    },
+    close: async () => {
+      await expiry.close();
+      await neighbourhood.close();
     },
   };
 }
@@ -176,7 +198,7 @@ function addHttpRoutes(http: RelayHttp, parts: Parts): void {
 }
 
 function addDeviceRoute(http: RelayHttp, parts: Parts): void {
-  const { sql, state, clock, log, lanes, wakeups, registry, addressLimit, origin } = parts;
+  const { sql, state, clock, log, lanes, registry, neighbourhood, addressLimit, origin } = parts;
   registerDeviceRoute(
     http,
     {
@@ -185,10 +207,15 @@ function addDeviceRoute(http: RelayHttp, parts: Parts): void {
         () => origin.digest,
       ),
       openStream: createOpenStream({
-        claim: (name) => claimSession(sql, name),
+        claim: async (name) => {
+          const session = await claimSession(sql, name);
+          // Whoever holds it in another process hears that it was displaced.
+          neighbourhood.announce("mailboxes");
+          return session;
+        },
         markSent: (hold, sentThrough) => markSent(sql, hold, sentThrough),
         lanePorts: lanes.byNumber,
-        wakeups,
+        wakeups: parts.wakeups,
         clock,
       }),
       answer: createAnswerRequest(requestPorts(parts)),
@@ -204,7 +231,7 @@ function addDeviceRoute(http: RelayHttp, parts: Parts): void {
   );
 }
 
-function requestPorts({ sql, clock, log, registry }: Parts): RequestPorts {
+function requestPorts({ sql, clock, log, registry, neighbourhood }: Parts): RequestPorts {
   return {
     publishPrekey: (holder, prekey) => publishPrekey(sql, holder, prekey, clock.nowMs()),
     newestList: (account) => newestListRecord(sql, account),
@@ -212,6 +239,7 @@ function requestPorts({ sql, clock, log, registry }: Parts): RequestPorts {
       const replaced = await replaceDeviceList(sql, holder, known, next);
       if (!replaced.ok) return replaced;
       registry.revoke(replaced.value.dropped);
+      neighbourhood.announce("mailboxes");
       try {
         await releaseBodies(sql, holder.lane, replaced.value.released);
       } catch {

@@ -89,12 +89,19 @@ export async function createRelay(options: RelayOptions): Promise<Result<Relay, 
 
 async function startApp(
   { config, clock, log }: Required<RelayOptions>,
-  { sql }: Database,
+  { sql, kind, listen: listenToOthers }: Database,
 ): Promise<Result<{ readonly app: RelayApp; readonly epoch: string }, RelayStartError>> {
   try {
     const state = await readRelayState(sql);
-    const app = await createRelayApp({ config, sql, state, clock, log });
-    await app.expiry.start();
+    // The embedded database belongs to this process alone.
+    const others = kind === "embedded" ? undefined : listenToOthers;
+    const app = await createRelayApp({ config, sql, listen: others, state, clock, log });
+    try {
+      await app.expiry.start();
+    } catch (cause) {
+      await app.close();
+      throw cause;
+    }
     return ok({ app, epoch: state.epoch });
   } catch (cause) {
     const message = `the database failed while the relay started (${failureCode(cause)})`;
@@ -134,6 +141,6 @@ async function closeAll(
   const cancel = clock.schedule(drainMs, () => app.http.server.closeAllConnections());
   await app.http.close();
   cancel();
-  await app.expiry.close();
+  await app.close();
   await database.close();
 }

@@ -8,7 +8,7 @@ import { type Accept, createAccept } from "./delivery/accept.ts";
 import { createAcknowledge } from "./delivery/acknowledge.ts";
 import { createBatcher } from "./delivery/batcher.ts";
 import type { LanePorts } from "./delivery/open-stream.ts";
-import type { Wakeups } from "./delivery/wakeup.ts";
+import type { News } from "./delivery/wakeup.ts";
 import type { Logger } from "./log.ts";
 import { acknowledgeItems, releaseBodies } from "./store/acknowledgements.ts";
 import { type ReadRequest, readItems } from "./store/deliveries.ts";
@@ -33,7 +33,8 @@ export interface LanesOptions {
   readonly sql: Sql;
   readonly count: number;
   readonly ensureDay: (day: number) => Promise<void>;
-  readonly wakeups: Wakeups;
+  /** Told what each batch committed. */
+  readonly wake: (news: News) => void;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -62,7 +63,7 @@ export function createLanes(options: LanesOptions): Lanes {
   };
 }
 
-function createLane(lane: number, { sql, ensureDay, wakeups, clock, log }: LanesOptions): Lane {
+function createLane(lane: number, { sql, ensureDay, wake, clock, log }: LanesOptions): Lane {
   const read = createBatcher<LaneRead, Awaited<ReturnType<LanePorts["read"]>>>({
     run: (reads) => {
       const days = { from: reads[0]?.fromDay ?? 0, to: dayOf(clock.nowMs()) + 2 };
@@ -82,7 +83,7 @@ function createLane(lane: number, { sql, ensureDay, wakeups, clock, log }: Lanes
     accept: createAccept({
       insert: (uploads) => insertItems(sql, lane, { uploads, nowMs: clock.nowMs() }),
       ensureDay,
-      wake: wakeups.wake,
+      wake,
       clock,
       onFailure: (code, uploads) => log.error({ code, uploads }, "accept failed"),
     }),

@@ -19,6 +19,12 @@ import { embeddedDatabase, embeddedRole } from "./cluster.ts";
 import { causeText, type DatabaseError } from "./database-error.ts";
 import { startEmbedded, type EmbeddedServer } from "./embedded.ts";
 import { checkSchema, migrateDatabase, type MigrationOutcome } from "./migrate.ts";
+import {
+  type ConnectionEvents,
+  type NotificationOptions,
+  type Notifications,
+  openNotifications,
+} from "./notifications.ts";
 
 /** An open, migrated database. Its owner closes it; an embedded server stops with it. */
 export interface Database extends AsyncDisposable {
@@ -27,6 +33,8 @@ export interface Database extends AsyncDisposable {
   /** As the server says it: "18.4". */
   readonly serverVersion: string;
   readonly schema: MigrationOutcome;
+  /** Hears from other processes, on a connection beside the pool. Closed by whoever opened it. */
+  readonly listen: (options: Omit<NotificationOptions, "connect">) => Notifications;
   readonly close: () => Promise<void>;
 }
 
@@ -91,6 +99,8 @@ async function openPool(
     kind: server === undefined ? "external" : "embedded",
     serverVersion: prepared.value.version,
     schema: prepared.value.schema,
+    listen: (listening) =>
+      openNotifications({ ...listening, connect: (events) => connectOne(target, events) }),
     close,
     [Symbol.asyncDispose]: close,
   });
@@ -191,10 +201,18 @@ const sessionSettings = {
   plan_cache_mode: "force_custom_plan",
 };
 
-function connect(
-  target: Target,
-  settings: { readonly max: number; readonly connection: Record<string, string> },
-): postgres.Sql {
+interface ConnectSettings extends Partial<ConnectionEvents> {
+  readonly max: number;
+  readonly connection: Record<string, string>;
+  /** Null: a connection is never replaced for its age. Units: s. */
+  readonly max_lifetime?: null;
+}
+
+function connectOne(target: Target, events: ConnectionEvents): postgres.Sql {
+  return connect(target, { max: 1, max_lifetime: null, connection: sessionSettings, ...events });
+}
+
+function connect(target: Target, settings: ConnectSettings): postgres.Sql {
   const types: Record<string, postgres.PostgresType> = { bigint: safeInteger };
   // fetch_types: the driver would ask for array types on every new connection, and a backend that dies
   // during that query ends the process (unhandled 57P01). Arrays are passed as text literals instead.

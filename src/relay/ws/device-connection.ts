@@ -240,7 +240,7 @@ export class DeviceConnection implements RegisteredConnection {
       },
     });
     // After ready, and only while this is the newest connection: nothing binary precedes either.
-    this.#ports.registry.hold(device.mailbox, session.session, this);
+    this.#ports.registry.hold({ ...name, session: session.session }, this);
     if (!this.#isEnded()) opened.stream.start();
   }
 
