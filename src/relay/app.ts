@@ -8,10 +8,12 @@ import { systemRng } from "../shared/rng.ts";
 import type { RelayConfig } from "./config.ts";
 import type { Database } from "./db/client.ts";
 import type { Accept } from "./delivery/accept.ts";
+import { createAdmissions } from "./delivery/admission.ts";
 import { createBatcher } from "./delivery/batcher.ts";
 import { createExpiry, type Expiry } from "./delivery/expire.ts";
 import { createOpenStream } from "./delivery/open-stream.ts";
 import { createRateLimit, type RateLimit } from "./delivery/rate-limit.ts";
+import { createRecipients, type Recipients } from "./delivery/recipients.ts";
 import { createSubmit } from "./delivery/submit.ts";
 import { createWakeups, type Wakeups } from "./delivery/wakeup.ts";
 import { registerAccounts } from "./http/accounts.ts";
@@ -24,19 +26,17 @@ import { createHttpServer } from "./http/server.ts";
 import { createLanes, type Lanes } from "./lanes.ts";
 import type { Logger } from "./log.ts";
 import { joinNeighbourhood, type Neighbourhood } from "./neighbourhood.ts";
+import { createRequestPorts } from "./request-ports.ts";
 import { findRecipients, readBundle, type Recipient, registerAccount } from "./store/accounts.ts";
-import { findDevice, newestListRecord, replaceDeviceList } from "./store/devices.ts";
+import { findDevice } from "./store/devices.ts";
 import { dropDaysBefore, ensureDays, expireItems, purgeExpired } from "./store/expiry.ts";
-import { closeInvite, openInvite } from "./store/invites.ts";
-import { claimSession, mailboxStatus, markSent } from "./store/mailboxes.ts";
-import { publishPrekey } from "./store/prekeys.ts";
+import { claimSession, markSent } from "./store/mailboxes.ts";
 import { probeDatabase, type RelayState } from "./store/relay-state.ts";
 import { putBox, readBox } from "./store/rendezvous.ts";
-import { releaseBodies } from "./store/acknowledgements.ts";
 import type { Sql } from "./store/sql-values.ts";
 import { createAuthenticate } from "./ws/authenticate.ts";
 import { ConnectionRegistry } from "./ws/registry.ts";
-import { createAnswerRequest, type RequestPorts } from "./ws/requests.ts";
+import { createAnswerRequest } from "./ws/requests.ts";
 import { maxDeviceFrameBytes, registerDeviceRoute } from "./ws/route.ts";
 
 /** What an app is built from. */
@@ -65,6 +65,7 @@ interface Parts extends RelayAppOptions {
   readonly wakeups: Wakeups;
   readonly registry: ConnectionRegistry;
   readonly neighbourhood: Neighbourhood;
+  readonly recipients: Recipients;
   readonly addressLimit: RateLimit;
   readonly origin: { text: string; digest: Uint8Array };
 }
@@ -87,13 +88,14 @@ export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp
     onFailure: (code) => log.error({ code }, "request failed"),
   });
   const wakeups = createWakeups();
+  const recipients = createRelayRecipients(options);
   const neighbourhood = joinNeighbourhood({
     ...options,
     listen: options.listen,
     laneCount: options.state.lanes,
     registry,
     wakeups,
-    forget: () => {},
+    forget: recipients.forgetAll,
   });
   const expiry = createRelayExpiry(options);
   const lanes = createLanes({
@@ -109,7 +111,8 @@ export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp
   });
   const origin: Parts["origin"] = { text: "", digest: new Uint8Array(32) };
   const addressLimit = createRateLimit({ perMinute: config.addressRequestsPerMinute, clock });
-  const parts = { ...options, lanes, wakeups, registry, neighbourhood, addressLimit, origin };
+  const joined = { registry, neighbourhood, recipients, addressLimit, origin };
+  const parts = { ...options, lanes, wakeups, ...joined };
   addHttpRoutes(http, parts);
   addDeviceRoute(http, parts);
   return {
@@ -124,6 +127,18 @@ export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp
       await neighbourhood.close();
     },
   };
+}
+
+function createRelayRecipients({ sql, clock }: RelayAppOptions): Recipients {
+  const read = createBatcher<string, Recipient | undefined>({
+    run: async (accounts) => {
+      const found = await findRecipients(sql, [...new Set(accounts)], clock.nowMs());
+      return accounts.map((account) => found.get(account));
+    },
+    maxBatch: maxLookups,
+    maxWaiting: maxWaitingLookups,
+  });
+  return createRecipients({ read, clock });
 }
 
 function createRelayExpiry({ sql, state, clock, log }: RelayAppOptions): Expiry {
@@ -143,26 +158,19 @@ function createRelayExpiry({ sql, state, clock, log }: RelayAppOptions): Expiry 
 }
 
 function addHttpRoutes(http: RelayHttp, parts: Parts): void {
-  const { config, sql, state, clock, lanes, addressLimit, origin } = parts;
+  const { config, sql, state, clock, lanes, recipients, addressLimit, origin } = parts;
   const mailboxLimit = createRateLimit({ perMinute: config.mailboxUploadsPerMinute, clock });
   const bundleLimit = createRateLimit({ perMinute: config.mailboxUploadsPerMinute, clock });
   const originDigest = (): Uint8Array => origin.digest;
-  const findRecipient = createBatcher<string, Recipient | undefined>({
-    run: async (accounts) => {
-      const found = await findRecipients(sql, [...new Set(accounts)], clock.nowMs());
-      return accounts.map((account) => found.get(account));
-    },
-    maxBatch: maxLookups,
-    maxWaiting: maxWaitingLookups,
-  });
+  const admissions = createAdmissions(recipients);
   const acceptFor = (account: string): Accept => lanes.byNumber(lanes.numberOf(account)).accept;
   registerEnvelopes(
     http,
-    createSubmit({ findRecipient, acceptFor, addressLimit, mailboxLimit, originDigest, clock }),
+    createSubmit({ admissions, acceptFor, addressLimit, mailboxLimit, originDigest, clock }),
     clock,
   );
   registerBundles(http, {
-    findRecipient,
+    admit: admissions.admit,
     readBundle: (account, since) => readBundle(sql, account, since),
     addressLimit,
     mailboxLimit: bundleLimit,
@@ -218,7 +226,7 @@ function addDeviceRoute(http: RelayHttp, parts: Parts): void {
         wakeups: parts.wakeups,
         clock,
       }),
-      answer: createAnswerRequest(requestPorts(parts)),
+      answer: createAnswerRequest(createRequestPorts(parts)),
       registry,
       identity: { epoch: state.epoch, laneOf: lanes.numberOf },
       runtime: {
@@ -229,31 +237,6 @@ function addDeviceRoute(http: RelayHttp, parts: Parts): void {
     },
     { address: addressLimit, clock },
   );
-}
-
-function requestPorts({ sql, clock, log, registry, neighbourhood }: Parts): RequestPorts {
-  return {
-    publishPrekey: (holder, prekey) => publishPrekey(sql, holder, prekey, clock.nowMs()),
-    newestList: (account) => newestListRecord(sql, account),
-    replaceList: async (holder, known, next) => {
-      const replaced = await replaceDeviceList(sql, holder, known, next);
-      if (!replaced.ok) return replaced;
-      registry.revoke(replaced.value.dropped);
-      neighbourhood.announce("mailboxes");
-      try {
-        await releaseBodies(sql, holder.lane, replaced.value.released);
-      } catch {
-        log.warn({ bodies: replaced.value.released.length }, "shared bodies were not released");
-      }
-      return replaced;
-    },
-    setInvite: (holder, key, expiresMs) =>
-      expiresMs === undefined
-        ? closeInvite(sql, holder, key, clock.nowMs())
-        : openInvite(sql, holder, { key, expiresMs }, clock.nowMs()),
-    status: (holder) => mailboxStatus(sql, holder),
-    clock,
-  };
 }
 
 async function isReady(sql: Sql, clock: Clock): Promise<boolean> {

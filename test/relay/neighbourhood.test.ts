@@ -5,6 +5,7 @@ import type { Relay } from "../../src/relay/index.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { deviceState } from "../../src/shared/crypto/device-list.ts";
 import { toBase64Url } from "../../src/shared/bytes.ts";
+import { keyKind } from "../../src/shared/crypto/token.ts";
 import {
   entryFor,
   newDevice,
@@ -109,6 +110,17 @@ describe("two relays on one database", () => {
   });
 });
 
+/** Kills the connections that listen, as soon as there is one. */
+async function killListeners(): Promise<void> {
+  for (let killed = 0; killed === 0;) {
+    const rows = await db.sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and (query like 'listen %' or query like '%pg_notify%')
+        and pid <> pg_backend_pid()`;
+    killed = rows.length;
+  }
+}
+
 it("a killed LISTEN connection is opened again, and what was missed meanwhile is found", async () => {
   const config = { publicUrl: "https://relay.example" };
   await using first = await startRelay({ databaseUrl: db.url, config });
@@ -118,14 +130,48 @@ it("a killed LISTEN connection is opened again, and what was missed meanwhile is
   const connection = await connectDevice(second, phone!);
   await connection.frame("drained");
   for (let round = 1; round <= 5; round++) {
-    const killed = await db.sql`
-      select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and (query like 'listen %' or query like '%pg_notify%')
-        and pid <> pg_backend_pid()`;
-    expect(killed.length).toBeGreaterThan(0);
+    await killListeners();
     expect(await send(first, bob, phone!)).toMatchObject({ status: 202 });
     connection.ack((await connection.delivery()).seq);
   }
   expect(connection.deliveries.map(({ seq }) => seq)).toEqual([1n, 2n, 3n, 4n, 5n]);
   await connection.cut();
+});
+
+it("what one lets in or shuts out, the other does at once, with no clock that moves", async () => {
+  const clock = createManualClock(Date.now());
+  const config = { publicUrl: "https://relay.example" };
+  await using first = await startRelay({ databaseUrl: db.url, clock, config });
+  await using second = await startRelay({ databaseUrl: db.url, clock, config });
+  const nowMs = clock.nowMs();
+  const bob = await registerAccount(first, nowMs);
+  const [phone] = bob.devices;
+  const admin = await connectDevice(first, phone!);
+  const key = new Uint8Array(32).fill(7);
+  const invite = {
+    type: "invite-key",
+    key: toBase64Url(key),
+    expires: String(nowMs + 1e6),
+  } as const;
+  const sendBy = (relay: Relay): Promise<HttpAnswer> =>
+    postUpload(
+      relay,
+      uploadTo(bob, [phone!.mailbox], {
+        origin: relay.origin,
+        nowMs,
+        key,
+        keyKind: keyKind.invite,
+      }),
+    );
+  // Both remember the account without the invite.
+  for (const relay of [first, second]) expect((await send(relay, bob, phone!)).status).toBe(202);
+  expect(await admin.request({ ...invite, revoked: false })).toMatchObject({ ok: {} });
+  for (const relay of [first, second]) expect((await sendBy(relay)).status).toBe(202);
+  expect(await admin.request({ ...invite, revoked: true })).toMatchObject({ ok: {} });
+  expect(await sendBy(first)).toMatchObject({ status: 401 });
+  // The other process is told right after the reply: until it hears, it goes by what it knew.
+  let answer = await sendBy(second);
+  while (answer.status === 202) answer = await sendBy(second);
+  expect(answer).toMatchObject({ status: 401, body: { error: "token-invalid" } });
+  await admin.cut();
 });

@@ -8,6 +8,7 @@ import { maxOpenInvites } from "../../shared/limits.ts";
 import { type KeyKind, keyKind, tokenExpiry, tokenMatches } from "../../shared/crypto/token.ts";
 import { type Refusal, refusal } from "../../shared/wire/errors.ts";
 import type { OpenInvite, Recipient } from "../store/accounts.ts";
+import type { Recipients } from "./recipients.ts";
 
 /** A token and what it must match. */
 export interface TokenClaim {
@@ -21,6 +22,16 @@ export interface TokenClaim {
 export interface Admission {
   readonly recipient: Recipient;
   readonly invite: string | undefined;
+}
+
+/** Judges a claim on an account: from memory if that lets it in, else by what the database says now. */
+export type Admit = (account: string, claim: TokenClaim) => Promise<Admission | undefined>;
+
+/** Both ways of judging. */
+export interface Admissions {
+  readonly admit: Admit;
+  /** Never from memory: before anything is refused. */
+  readonly admitAfresh: Admit;
 }
 
 const noKey = new Uint8Array(32);
@@ -38,6 +49,18 @@ export function expiryRefusal(expiryMs: bigint, nowMs: number): Refusal | undefi
 /** The refusal of a token that matches no key, and of an account that does not exist. */
 export function invalidToken(): Refusal {
   return refusal("token-invalid", "the token matches no key of this account mailbox");
+}
+
+/** Builds the judging of claims. */
+export function createAdmissions(recipients: Pick<Recipients, "remembered" | "read">): Admissions {
+  const admitAfresh: Admit = async (account, claim) => admit(await recipients.read(account), claim);
+  return {
+    // An account that is not remembered costs a trial against nobody's key first: a refusal takes
+    // the same two trials and one lookup, whether the account exists, is remembered, or neither.
+    admit: async (account, claim) =>
+      admit(recipients.remembered(account), claim) ?? admitAfresh(account, claim),
+    admitAfresh,
+  };
 }
 
 /** Tries the keys of a kind. Always does the work of the most keys that an account may have. */

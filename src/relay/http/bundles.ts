@@ -11,15 +11,15 @@ import { err, ok, type Result } from "../../shared/result.ts";
 import { type Refusal, refusal } from "../../shared/wire/errors.ts";
 import { parseU64 } from "../../shared/wire/fields.ts";
 import { type BundleRequest, bundleReply, bundleRequest } from "../../shared/wire/http.ts";
-import { admit, expiryRefusal, invalidToken, type TokenClaim } from "../delivery/admission.ts";
+import { type Admit, expiryRefusal, invalidToken, type TokenClaim } from "../delivery/admission.ts";
 import type { RateLimit } from "../delivery/rate-limit.ts";
 import { limitRefusal } from "../delivery/submit.ts";
-import type { Bundle, Recipient } from "../store/accounts.ts";
+import type { Bundle } from "../store/accounts.ts";
 import { addressOf, fieldBytes, type RelayHttp, sendRefusal, timeField } from "./replies.ts";
 
 /** What serving bundles acts through. */
 export interface BundlePorts {
-  readonly findRecipient: (account: string) => Promise<Recipient | undefined>;
+  readonly admit: Admit;
   readonly readBundle: (account: string, since: number) => Promise<Bundle>;
   readonly addressLimit: RateLimit;
   readonly mailboxLimit: RateLimit;
@@ -41,9 +41,7 @@ export function registerBundles(app: RelayHttp, ports: BundlePorts): void {
       const expiry = expiryRefusal(claim.value.expiryMs, ports.clock.nowMs());
       if (expiry !== undefined) return refuse(expiry);
       const account = request.body.account_mailbox;
-      if (admit(await ports.findRecipient(account), claim.value) === undefined) {
-        return refuse(invalidToken());
-      }
+      if ((await ports.admit(account, claim.value)) === undefined) return refuse(invalidToken());
       const busy = limitRefusal(ports.mailboxLimit(account), "account mailbox");
       if (busy !== undefined) return refuse(busy);
       const { lists, prekeys } = await ports.readBundle(account, request.body.since);
