@@ -16,6 +16,7 @@ import { createRateLimit, type RateLimit } from "./delivery/rate-limit.ts";
 import { createRecipients, type Recipients } from "./delivery/recipients.ts";
 import { createSubmit } from "./delivery/submit.ts";
 import { createWakeups, type Wakeups } from "./delivery/wakeup.ts";
+import { counted, delivering } from "./counted.ts";
 import { registerAccounts } from "./http/accounts.ts";
 import { registerBundles } from "./http/bundles.ts";
 import { registerEnvelopes } from "./http/envelopes.ts";
@@ -25,13 +26,16 @@ import type { RelayHttp } from "./http/replies.ts";
 import { createHttpServer } from "./http/server.ts";
 import { createLanes, type Lanes } from "./lanes.ts";
 import type { Logger } from "./log.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
 import { joinNeighbourhood, type Neighbourhood } from "./neighbourhood.ts";
+import { after, inTime, isReady } from "./readiness.ts";
 import { createRequestPorts } from "./request-ports.ts";
 import { findRecipients, readBundle, type Recipient, registerAccount } from "./store/accounts.ts";
 import { findDevice } from "./store/devices.ts";
+import { readDatabaseHealth } from "./store/database-health.ts";
 import { dropDaysBefore, ensureDays, expireItems, purgeExpired } from "./store/expiry.ts";
 import { claimSession, markSent } from "./store/mailboxes.ts";
-import { probeDatabase, type RelayState } from "./store/relay-state.ts";
+import type { RelayState } from "./store/relay-state.ts";
 import { putBox, readBox } from "./store/rendezvous.ts";
 import type { Sql } from "./store/sql-values.ts";
 import { createAuthenticate } from "./ws/authenticate.ts";
@@ -56,6 +60,10 @@ export interface RelayApp {
   readonly expiry: Expiry;
   /** Tells the app the origin that clients sign; before it answers anybody. */
   readonly setOrigin: (origin: string) => void;
+  /** Everything that is counted, as text. Never rejects. */
+  readonly scrape: () => ReturnType<Metrics["scrape"]>;
+  /** Whether the database answers in time. Never rejects. */
+  readonly isReady: () => Promise<boolean>;
   /** Ends what runs beside requests, once the server is closed. */
   readonly close: () => Promise<void>;
 }
@@ -66,6 +74,7 @@ interface Parts extends RelayAppOptions {
   readonly registry: ConnectionRegistry;
   readonly neighbourhood: Neighbourhood;
   readonly recipients: Recipients;
+  readonly metrics: Metrics;
   readonly addressLimit: RateLimit;
   readonly origin: { text: string; digest: Uint8Array };
 }
@@ -73,8 +82,6 @@ interface Parts extends RelayAppOptions {
 /** Recipients looked up by one statement, and uploads that may wait for it. */
 const maxLookups = 256;
 const maxWaitingLookups = 8_192;
-/** The readiness probe gives the database this long. Units: ms. */
-const probeMs = 2_000;
 
 /** Wires a relay. */
 export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp> {
@@ -88,6 +95,7 @@ export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp
     onFailure: (code) => log.error({ code }, "request failed"),
   });
   const wakeups = createWakeups();
+  const metrics = createMetrics();
   const recipients = createRelayRecipients(options);
   const neighbourhood = joinNeighbourhood({
     ...options,
@@ -97,7 +105,7 @@ export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp
     wakeups,
     forget: recipients.forgetAll,
   });
-  const expiry = createRelayExpiry(options);
+  const expiry = createRelayExpiry(options, metrics);
   const lanes = createLanes({
     sql,
     count: options.state.lanes,
@@ -108,21 +116,26 @@ export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp
     },
     clock,
     log,
+    metrics,
   });
   const origin: Parts["origin"] = { text: "", digest: new Uint8Array(32) };
   const addressLimit = createRateLimit({ perMinute: config.addressRequestsPerMinute, clock });
-  const joined = { registry, neighbourhood, recipients, addressLimit, origin };
+  const joined = { registry, neighbourhood, recipients, metrics, addressLimit, origin };
   const parts = { ...options, lanes, wakeups, ...joined };
   addHttpRoutes(http, parts);
   addDeviceRoute(http, parts);
   return {
     http,
     expiry,
-    setOrigin: (text) => {
-      origin.text = text;
-      origin.digest = originHash(text);
-    },
+    setOrigin: (text) => Object.assign(origin, { text, digest: originHash(text) }),
+    scrape: () =>
+      metrics.scrape({
+        connections: () => registry.size,
+        database: () => inTime(readDatabaseHealth(sql), clock),
+      }),
+    isReady: () => isReady(sql, clock),
     close: async () => {
+      metrics.close();
       await expiry.close();
       await neighbourhood.close();
     },
@@ -141,7 +154,8 @@ function createRelayRecipients({ sql, clock }: RelayAppOptions): Recipients {
   return createRecipients({ read, clock });
 }
 
-function createRelayExpiry({ sql, state, clock, log }: RelayAppOptions): Expiry {
+function createRelayExpiry(options: RelayAppOptions, metrics: Metrics): Expiry {
+  const { sql, state, clock, log } = options;
   return createExpiry({
     ensureDays: (fromDay, toDay) => ensureDays(sql, fromDay, toDay),
     expireItems: async (day) => {
@@ -152,7 +166,10 @@ function createRelayExpiry({ sql, state, clock, log }: RelayAppOptions): Expiry 
     dropDaysBefore: (day) => dropDaysBefore(sql, day),
     purge: (nowMs) => purgeExpired(sql, nowMs),
     clock,
-    onDone: (expired) => log.info(expired, "expired"),
+    onDone: (expired) => {
+      metrics.expired(expired.items);
+      log.info(expired, "expired");
+    },
     onFailure: (code) => log.error({ code }, "expiry failed; the next run is in an hour"),
   });
 }
@@ -164,11 +181,9 @@ function addHttpRoutes(http: RelayHttp, parts: Parts): void {
   const originDigest = (): Uint8Array => origin.digest;
   const admissions = createAdmissions(recipients);
   const acceptFor = (account: string): Accept => lanes.byNumber(lanes.numberOf(account)).accept;
-  registerEnvelopes(
-    http,
-    createSubmit({ admissions, acceptFor, addressLimit, mailboxLimit, originDigest, clock }),
-    clock,
-  );
+  const limits = { addressLimit, mailboxLimit };
+  const submit = createSubmit({ admissions, acceptFor, ...limits, originDigest, clock });
+  registerEnvelopes(http, counted(submit, parts.metrics), clock);
   registerBundles(http, {
     admit: admissions.admit,
     readBundle: (account, since) => readBundle(sql, account, since),
@@ -206,51 +221,41 @@ function addHttpRoutes(http: RelayHttp, parts: Parts): void {
 }
 
 function addDeviceRoute(http: RelayHttp, parts: Parts): void {
-  const { sql, state, clock, log, lanes, registry, neighbourhood, addressLimit, origin } = parts;
+  const { sql, state, clock, log, lanes, registry, neighbourhood, metrics } = parts;
   registerDeviceRoute(
     http,
     {
       authenticate: createAuthenticate(
         (deviceId) => findDevice(sql, deviceId),
-        () => origin.digest,
+        () => parts.origin.digest,
       ),
-      openStream: createOpenStream({
-        claim: async (name) => {
-          const session = await claimSession(sql, name);
-          // Whoever holds it in another process hears that it was displaced.
-          neighbourhood.announce("mailboxes");
-          return session;
-        },
-        markSent: (hold, sentThrough) => markSent(sql, hold, sentThrough),
-        lanePorts: lanes.byNumber,
-        wakeups: parts.wakeups,
-        clock,
-      }),
+      openStream: delivering(
+        metrics,
+        createOpenStream({
+          claim: async (name) => {
+            const session = await claimSession(sql, name);
+            // Whoever holds it in another process hears that it was displaced.
+            neighbourhood.announce("mailboxes");
+            return session;
+          },
+          markSent: (hold, sentThrough) => markSent(sql, hold, sentThrough),
+          lanePorts: lanes.byNumber,
+          wakeups: parts.wakeups,
+          clock,
+        }),
+      ),
       answer: createAnswerRequest(createRequestPorts(parts)),
       registry,
       identity: { epoch: state.epoch, laneOf: lanes.numberOf },
       runtime: {
         clock,
         rng: systemRng,
-        onEvent: (event, code) => log.info({ event, code }, "device connection"),
+        onEvent: (event, code) => {
+          metrics.connectionEvent(event);
+          log.info({ event, code }, "device connection");
+        },
       },
     },
-    { address: addressLimit, clock },
+    { address: parts.addressLimit, clock },
   );
-}
-
-async function isReady(sql: Sql, clock: Clock): Promise<boolean> {
-  try {
-    const answered = probeDatabase(sql).then(() => true);
-    return await Promise.race([answered, after(clock, probeMs).then(() => false)]);
-  } catch {
-    // Any failure is the answer: not ready.
-    return false;
-  }
-}
-
-function after(clock: Clock, delayMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    clock.schedule(delayMs, resolve);
-  });
 }

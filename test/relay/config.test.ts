@@ -77,6 +77,8 @@ describe("the sources", () => {
       data_dir: "/srv/relay",
       host: "::1",
       port: 0,
+      admin_host: "127.0.0.2",
+      admin_port: 9470,
       public_url: "https://relay.example.org",
       database_url: "postgres://db/pixie",
       database_connections: 8,
