@@ -21,6 +21,7 @@ import { registerAccounts } from "./http/accounts.ts";
 import { registerBundles } from "./http/bundles.ts";
 import { registerEnvelopes } from "./http/envelopes.ts";
 import { registerInfo } from "./http/info.ts";
+import { registerOpenapi } from "./http/openapi.ts";
 import { registerRendezvous } from "./http/rendezvous.ts";
 import type { RelayHttp } from "./http/replies.ts";
 import { createHttpServer } from "./http/server.ts";
@@ -124,6 +125,7 @@ export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp
   const parts = { ...options, lanes, wakeups, ...joined };
   addHttpRoutes(http, parts);
   addDeviceRoute(http, parts);
+  registerOpenapi(http);
   return {
     http,
     expiry,

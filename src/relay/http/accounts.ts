@@ -15,6 +15,7 @@ import { type Refusal, refusal } from "../../shared/wire/errors.ts";
 import { type RegisterRequest, registerReply, registerRequest } from "../../shared/wire/http.ts";
 import { limitRefusal } from "../delivery/submit.ts";
 import type { RateLimit } from "../delivery/rate-limit.ts";
+import { answers } from "./openapi.ts";
 import { addressOf, fieldBytes, type RelayHttp, sendRefusal, timeField } from "./replies.ts";
 
 /** A registration whose signatures were verified. */
@@ -40,7 +41,13 @@ export interface AccountPorts {
 export function registerAccounts(app: RelayHttp, ports: AccountPorts): void {
   app.post(
     "/v1/accounts",
-    { schema: { body: registerRequest, response: { 201: registerReply } } },
+    {
+      schema: {
+        summary: "register an account with its first device",
+        body: registerRequest,
+        response: answers({ 201: registerReply }),
+      },
+    },
     async (request, reply) => {
       const limited = limitRefusal(ports.addressLimit(addressOf(request)), "address");
       if (limited !== undefined) return sendRefusal(reply, ports.clock, limited);

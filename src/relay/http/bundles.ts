@@ -15,6 +15,7 @@ import { type Admit, expiryRefusal, invalidToken, type TokenClaim } from "../del
 import type { RateLimit } from "../delivery/rate-limit.ts";
 import { limitRefusal } from "../delivery/submit.ts";
 import type { Bundle } from "../store/accounts.ts";
+import { answers } from "./openapi.ts";
 import { addressOf, fieldBytes, type RelayHttp, sendRefusal, timeField } from "./replies.ts";
 
 /** What serving bundles acts through. */
@@ -31,7 +32,13 @@ export interface BundlePorts {
 export function registerBundles(app: RelayHttp, ports: BundlePorts): void {
   app.post(
     "/v1/bundles",
-    { schema: { body: bundleRequest, response: { 200: bundleReply } } },
+    {
+      schema: {
+        summary: "device lists and prekeys of an account, against a token",
+        body: bundleRequest,
+        response: answers({ 200: bundleReply }),
+      },
+    },
     async (request, reply) => {
       const refuse = (refused: Refusal) => sendRefusal(reply, ports.clock, refused);
       const claim = claimOf(request.body, ports.originDigest());
