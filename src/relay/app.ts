@@ -37,6 +37,7 @@ import { readDatabaseHealth } from "./store/database-health.ts";
 import { dropDaysBefore, ensureDays, expireItems, purgeExpired } from "./store/expiry.ts";
 import { claimSession, markSent } from "./store/mailboxes.ts";
 import type { RelayState } from "./store/relay-state.ts";
+import { codeHashOf } from "./store/registration-codes.ts";
 import { putBox, readBox } from "./store/rendezvous.ts";
 import type { Sql } from "./store/sql-values.ts";
 import { createAuthenticate } from "./ws/authenticate.ts";
@@ -195,12 +196,11 @@ function addHttpRoutes(http: RelayHttp, parts: Parts): void {
     clock,
   });
   registerAccounts(http, {
-    register: (registration) =>
-      registerAccount(
-        sql,
-        { ...registration, lane: lanes.numberOf(registration.account) },
-        clock.nowMs(),
-      ),
+    register: (registration, code) => {
+      const lane = lanes.numberOf(registration.account);
+      const codeHash = code === undefined ? undefined : codeHashOf(code);
+      return registerAccount(sql, { ...registration, lane, codeHash }, clock.nowMs());
+    },
     isOpen: config.registration === "open",
     addressLimit,
     identity: { epoch: state.epoch, originDigest },

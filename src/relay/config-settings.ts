@@ -257,7 +257,8 @@ export const settings: readonly Setting[] = [
     name: "registration",
     field: "registration",
     parse: oneOf(["open", "codes"]),
-    about: "Who may open an account: open = anyone who reaches the relay.",
+    about:
+      "Who may open an account: open = anyone who reaches the relay, codes = who has a code (relay invite).",
   }),
   setting({
     name: "contact",

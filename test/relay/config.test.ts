@@ -134,10 +134,6 @@ describe("a refusal", () => {
     [{ flags: { public_url: "ftp://a.example" } }, /expected http\(s\)/],
     [{ flags: { trusted_proxies: "10.0.0.1" } }, /expected networks such as 10\.0\.0\.0\/8/],
     [{ flags: { trusted_proxies: "10.0.0.0/33" } }, /expected networks/],
-    [
-      { flags: { registration: "codes" } },
-      /this version issues no codes; write registration = "open"/,
-    ],
     [{ flags: { host: "127.0.0.1:80" } }, /without a port/],
     [
       { env: { DATABASE_URL_FILE: "/nowhere" } },

@@ -9,13 +9,14 @@
  * int8 columns arrive as numbers; one beyond ±(2^53 − 1) throws instead of rounding. `sum()` and
  * other numerics arrive as text: cast them (`::int8`). bytea arrives as Buffer.
  */
+import { existsSync, realpathSync } from "node:fs";
 import path from "node:path";
 
 import postgres from "postgres";
 
 import { err, ok, type Result } from "../../shared/result.ts";
 import type { Logger } from "../log.ts";
-import { embeddedDatabase, embeddedRole } from "./cluster.ts";
+import { clusterFolder, embeddedDatabase, embeddedRole } from "./cluster.ts";
 import { causeText, type DatabaseError } from "./database-error.ts";
 import { startEmbedded, type EmbeddedServer } from "./embedded.ts";
 import { checkSchema, migrateDatabase, type MigrationOutcome } from "./migrate.ts";
@@ -25,6 +26,7 @@ import {
   type Notifications,
   openNotifications,
 } from "./notifications.ts";
+import { servingSocket } from "./orphan.ts";
 
 /** An open, migrated database. Its owner closes it; an embedded server stops with it. */
 export interface Database extends AsyncDisposable {
@@ -76,6 +78,21 @@ export async function openDatabase(
   const pool = await openPool({ socketFolder: server.value.socketFolder }, options, server.value);
   if (!pool.ok) await server.value.stop();
   return pool;
+}
+
+/**
+ * Opens the database beside a relay that may be running: its own embedded server is joined rather than
+ * refused. Errors: as `openDatabase`.
+ */
+export async function joinDatabase(
+  options: DatabaseOptions,
+): Promise<Result<Database, DatabaseError>> {
+  const folder = path.resolve(options.dataDir);
+  const cluster = existsSync(folder) ? clusterFolder(realpathSync(folder)) : undefined;
+  const socketFolder = cluster === undefined ? undefined : servingSocket(cluster);
+  return options.databaseUrl === undefined && socketFolder !== undefined
+    ? openPool({ socketFolder }, { ...options, migrate: false })
+    : openDatabase(options);
 }
 
 async function openPool(

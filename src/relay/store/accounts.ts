@@ -18,14 +18,19 @@ export interface NewAccount {
   readonly list: DeviceList;
   readonly prekey: Prekey;
   readonly accessKey: Uint8Array;
+  /** Hash of the code that has to let it in; undefined where anybody may register. */
+  readonly codeHash?: Uint8Array | undefined;
 }
 
-/** Stores a new account. Repeating the very same registration succeeds again; a used id is `conflict`. */
+/** `conflict`: a used id or key. `closed`: the code is unknown, used up, expired or revoked. */
+export type RegisterError = { readonly type: "conflict" | "closed" };
+
+/** Stores a new account. Repeating the very same registration succeeds again, and uses no code up. */
 export async function registerAccount(
   sql: Sql,
-  { account, lane, list, prekey, accessKey }: NewAccount,
+  { account, lane, list, prekey, accessKey, codeHash }: NewAccount,
   nowMs: number,
-): Promise<Result<void, { readonly type: "conflict" }>> {
+): Promise<Result<void, RegisterError>> {
   const [entry] = list.entries;
   if (entry === undefined) throw new Error("a device list without a device was verified");
   const ids = {
@@ -33,43 +38,67 @@ export async function registerAccount(
     device: uuidOfBytes(entry.deviceId),
     mailbox: uuidOfBytes(entry.mailbox),
   };
+  const codeText = codeHash === undefined ? null : asBuffer(codeHash).toString("hex");
+  let failure: RegisterError["type"] = "closed";
   try {
-    await sql`
-with used as (
-  insert into used_id (id, kind) values (${ids.account}, 'account'), (${ids.device}, 'device'), (${ids.mailbox}, 'mailbox')
+    const stored = await sql`
+with code as (
+  update registration_code set used = used + 1
+  where hash = decode(${codeText}::text, 'hex') and used < uses and revoked_at_ms is null and expires_at_ms > ${nowMs}
+  returning id
+),
+door as materialized (
+  select 1 from code union all select 1 where ${codeText}::text is null
+),
+used as (
+  insert into used_id (id, kind) select x.id, x.kind from door,
+    (values (${ids.account}::uuid, 'account'), (${ids.device}::uuid, 'device'), (${ids.mailbox}::uuid, 'mailbox')) as x(id, kind)
 ),
 new_account as (
   insert into account (account, aik, created_at_ms, list_version, list_hash)
-  values (${ids.account}, ${asBuffer(list.aik)}, ${nowMs}, ${list.version}, ${asBuffer(list.hash)})
+  select ${ids.account}::uuid, ${asBuffer(list.aik)}::bytea, ${nowMs}::bigint, ${list.version}::bigint, ${asBuffer(list.hash)}::bytea from door
 ),
 new_list as (
   insert into device_list (account, aik, version, hash, record)
-  values (${ids.account}, ${asBuffer(list.aik)}, ${list.version}, ${asBuffer(list.hash)}, ${asBuffer(list.record)})
+  select ${ids.account}::uuid, ${asBuffer(list.aik)}::bytea, ${list.version}::bigint, ${asBuffer(list.hash)}::bytea, ${asBuffer(list.record)}::bytea from door
 ),
 new_device as (
   insert into device (device_id, account, dsk, mailbox, state)
-  values (${ids.device}, ${ids.account}, ${asBuffer(entry.dsk)}, ${ids.mailbox}, ${entry.state})
+  select ${ids.device}::uuid, ${ids.account}::uuid, ${asBuffer(entry.dsk)}::bytea, ${ids.mailbox}::uuid, ${entry.state}::smallint from door
 ),
 new_prekey as (
   insert into prekey (device_id, account, not_before_ms, record, received_at_ms)
-  values (${ids.device}, ${ids.account}, ${clampU64(prekey.notBeforeMs)}, ${asBuffer(prekey.record)}, ${nowMs})
+  select ${ids.device}::uuid, ${ids.account}::uuid, ${clampU64(prekey.notBeforeMs)}::bigint, ${asBuffer(prekey.record)}::bytea, ${nowMs}::bigint from door
 ),
 new_key as (
-  insert into access_key (account, generation, key, created_at_ms) values (${ids.account}, 1, ${asBuffer(accessKey)}, ${nowMs})
+  insert into access_key (account, generation, key, created_at_ms)
+  select ${ids.account}::uuid, 1, ${asBuffer(accessKey)}::bytea, ${nowMs}::bigint from door
 )
-insert into mailbox (lane, mailbox, account, device_id) values (${lane}, ${ids.mailbox}, ${ids.account}, ${ids.device})`;
-    return ok(undefined);
+insert into mailbox (lane, mailbox, account, device_id)
+select ${lane}::int, ${ids.mailbox}::uuid, ${ids.account}::uuid, ${ids.device}::uuid from door returning mailbox`;
+    if (stored.length > 0) return ok(undefined);
   } catch (cause) {
     if (!isUniqueViolation(cause)) throw cause;
+    failure = "conflict";
   }
-  // The reply to a first attempt may have been lost: the same registration is success, not a conflict.
+  // The reply to a first attempt may have been lost: the same registration is success.
+  return (await isRegistered(sql, { account, list, accessKey }, ids.device))
+    ? ok(undefined)
+    : err({ type: failure });
+}
+
+async function isRegistered(
+  sql: Sql,
+  { account, list, accessKey }: Pick<NewAccount, "account" | "list" | "accessKey">,
+  device: string,
+): Promise<boolean> {
   const [same] = await sql`
     select 1 from account a
     join access_key k on k.account = a.account and k.generation = 1 and k.key = ${asBuffer(accessKey)}
     join device_list l on l.account = a.account and l.version = 1 and l.hash = ${asBuffer(list.hash)}
-    join prekey p on p.account = a.account and p.device_id = ${ids.device}
-    where a.account = ${ids.account} and a.aik = ${asBuffer(list.aik)}`;
-  return same === undefined ? err({ type: "conflict" }) : ok(undefined);
+    join prekey p on p.account = a.account and p.device_id = ${device}
+    where a.account = ${uuidOf(account)} and a.aik = ${asBuffer(list.aik)}`;
+  return same !== undefined;
 }
 
 /** An invite key that may still be tried. */
