@@ -31,6 +31,7 @@ import { createMetrics, type Metrics } from "./metrics.ts";
 import { joinNeighbourhood, type Neighbourhood } from "./neighbourhood.ts";
 import { after, inTime, isReady } from "./readiness.ts";
 import { createRequestPorts } from "./request-ports.ts";
+import { purgeRetiredKeys, takeReserveBundle } from "./store/access-keys.ts";
 import { findRecipients, readBundle, type Recipient, registerAccount } from "./store/accounts.ts";
 import { findDevice } from "./store/devices.ts";
 import { readDatabaseHealth } from "./store/database-health.ts";
@@ -167,7 +168,10 @@ function createRelayExpiry(options: RelayAppOptions, metrics: Metrics): Expiry {
       return items;
     },
     dropDaysBefore: (day) => dropDaysBefore(sql, day),
-    purge: (nowMs) => purgeExpired(sql, nowMs),
+    purge: async (nowMs) => {
+      await purgeExpired(sql, nowMs);
+      await purgeRetiredKeys(sql, nowMs);
+    },
     clock,
     onDone: (expired) => {
       metrics.expired(expired.items);
@@ -189,6 +193,7 @@ function addHttpRoutes(http: RelayHttp, parts: Parts): void {
   registerEnvelopes(http, counted(submit, parts.metrics), clock);
   registerBundles(http, {
     admit: admissions.admit,
+    takeReserve: (account, day) => takeReserveBundle(sql, account, day),
     readBundle: (account, since) => readBundle(sql, account, since),
     addressLimit,
     mailboxLimit: bundleLimit,

@@ -8,6 +8,7 @@ import type { DeviceList } from "../shared/crypto/device-list.ts";
 import type { Recipients } from "./delivery/recipients.ts";
 import type { Logger } from "./log.ts";
 import type { Neighbourhood } from "./neighbourhood.ts";
+import { rotateAccessKey } from "./store/access-keys.ts";
 import { releaseBodies } from "./store/acknowledgements.ts";
 import { newestListRecord, replaceDeviceList } from "./store/devices.ts";
 import { closeInvite, openInvite } from "./store/invites.ts";
@@ -43,6 +44,8 @@ export function createRequestPorts(parts: RequestParts): RequestPorts {
           ? closeInvite(sql, holder, key, clock.nowMs())
           : openInvite(sql, holder, { key, expiresMs }, clock.nowMs()),
       ),
+    rotateKey: (holder, key) =>
+      changing(parts, holder, rotateAccessKey(sql, holder, key, clock.nowMs())),
     status: (holder) => mailboxStatus(sql, holder),
     clock,
   };

@@ -55,7 +55,10 @@ export function createSubmit(options: SubmitOptions): Submit {
     const claim = claimOf(bytes, upload, options.originDigest());
     const account = idText(upload.accountMailbox);
     const admission = await options.admissions.admit(account, claim);
-    if (admission === undefined) return err(invalidToken());
+    // A retired key carries nothing but the smallest bucket.
+    if (admission === undefined || (admission.isReserve && upload.bucket > 0)) {
+      return err(invalidToken());
+    }
     const busy = limitRefusal(options.mailboxLimit(account), "account mailbox");
     if (busy !== undefined) return err(busy);
     const flaw = dayRefusal(upload.day, options.clock.nowMs());
@@ -115,7 +118,7 @@ function dayRefusal(day: number, nowMs: number): Refusal | undefined {
 async function acceptUpload(
   accept: Accept,
   upload: Upload,
-  { recipient, invite }: Admission,
+  { recipient, invite, isReserve }: Admission,
 ): Promise<Result<Submitted, Refusal>> {
   const copies = upload.entries.map(({ mailbox, header }) => ({
     mailbox: idText(mailbox),
@@ -127,6 +130,7 @@ async function acceptUpload(
     day: upload.day,
     bucket: upload.bucket,
     invite,
+    isReserve,
     body: upload.body,
     copies,
   };

@@ -7,6 +7,7 @@
 import type { DeviceList } from "../../shared/crypto/device-list.ts";
 import type { Prekey } from "../../shared/crypto/prekey.ts";
 import { clampU64 } from "../../shared/bytes.ts";
+import { maxRetiredKeys, retiredKeyMs } from "../../shared/limits.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
 import { isUniqueViolation } from "./failure.ts";
 import { arrayLiteral, asBuffer, idOf, type Sql, uuidOf, uuidOfBytes } from "./sql-values.ts";
@@ -111,6 +112,8 @@ export interface OpenInvite {
 export interface Recipient {
   readonly account: string;
   readonly accessKey: Uint8Array;
+  /** Keys that still open the reserve, newest first. */
+  readonly retiredKeys: readonly Uint8Array[];
   readonly invites: readonly OpenInvite[];
   /** Mailboxes of devices not revoked. */
   readonly mailboxes: readonly { readonly mailbox: string; readonly hasPrekey: boolean }[];
@@ -119,6 +122,7 @@ export interface Recipient {
 interface RecipientRow {
   readonly account: string;
   readonly accessKey: Uint8Array;
+  readonly retired: string | null;
   readonly invites: string | null;
   readonly mailboxes: string | null;
 }
@@ -131,6 +135,8 @@ export async function findRecipients(
 ): Promise<ReadonlyMap<string, Recipient>> {
   const rows = await sql<RecipientRow[]>`
 select k.account::text as account, k.key as "accessKey",
+  (select string_agg(encode(o.key, 'hex'), ',' order by o.generation desc) from access_key o
+    where o.account = k.account and o.retired_at_ms > ${nowMs - retiredKeyMs}) as retired,
   (select string_agg(i.invite::text || ' ' || encode(i.key, 'hex'), ',') from invite_key i
     where i.account = k.account and i.revoked_at_ms is null and i.expires_at_ms > ${nowMs}) as invites,
   (select string_agg(d.mailbox::text || case when p.device_id is null then ' 0' else ' 1' end, ',')
@@ -145,6 +151,9 @@ function recipientOf(row: RecipientRow): Recipient {
   return {
     account: idOf(row.account),
     accessKey: row.accessKey,
+    retiredKeys: (row.retired?.split(",") ?? [])
+      .slice(0, maxRetiredKeys)
+      .map((key) => Buffer.from(key, "hex")),
     invites: pairsOf(row.invites).map(([invite, key]) => ({
       invite: idOf(invite),
       key: Buffer.from(key, "hex"),

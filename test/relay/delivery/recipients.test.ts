@@ -14,7 +14,7 @@ import { newAccount, newDevice, type RelayDevice, uploadTo } from "../../support
 import { createManualClock } from "../../support/manual-clock.ts";
 
 function recipient(account: string, accessKey: Uint8Array = systemRng(32)): Recipient {
-  return { account, accessKey, invites: [], mailboxes: [] };
+  return { account, accessKey, retiredKeys: [], invites: [], mailboxes: [] };
 }
 
 /** A memory over a database that a test changes, and the reads that reached it. */
