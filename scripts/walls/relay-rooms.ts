@@ -27,7 +27,7 @@ export const relayTable: readonly Room[] = [
     path: "src/relay/metrics.ts",
     why: "metrics stand below every room of the relay",
     imports: [],
-    packages: ["node:*"],
+    packages: ["node:*", "prom-client"],
   },
   {
     path: "src/relay/config",

@@ -7,6 +7,7 @@
  */
 import type { Command } from "commander";
 
+import type { InviteOrder } from "./admin/invite-commands.ts";
 import { settings } from "./config-settings.ts";
 import { dumpRelayConfig, loadRelayConfig, type LoadedConfig, type RelayConfig } from "./config.ts";
 import { causeText } from "./db/database-error.ts";
@@ -43,6 +44,7 @@ export function registerRelayCommands(program: Command): void {
   addCommand(relay, "health", "ask a running relay whether it is ready", (loaded) =>
     ask(loaded.config, "/health/ready"),
   );
+  addInviteCommands(relay);
   const config = relay.command("config").description("look at the configuration without starting");
   addCommand(config, "check", "say whether the configuration is valid", () => {
     process.stdout.write("the configuration is valid\n");
@@ -50,6 +52,32 @@ export function registerRelayCommands(program: Command): void {
   addCommand(config, "dump", "print every setting with its origin, secrets masked", (loaded) => {
     process.stdout.write(dumpRelayConfig(loaded));
   });
+}
+
+function addInviteCommands(relay: Command): void {
+  const invite = relay.command("invite").description("codes that let somebody open an account");
+  const create = invite
+    .command("create")
+    .description("make a code and print it, once")
+    .option("--uses <n>", "accounts that it may open", "1")
+    .option("--days <n>", "days until it expires", "7");
+  withSettings(create).action(async () => {
+    const { uses, days, ...options } = create.opts<Readonly<Record<string, unknown>>>();
+    await order({ type: "create", uses: String(uses), days: String(days) }, options);
+  });
+  const list = invite.command("list").description("print every code's id, use and expiry");
+  withSettings(list).action(() => order({ type: "list" }, list.opts()));
+  const revoke = invite.command("revoke").description("end a code").argument("<id>");
+  withSettings(revoke).action((id: string) => order({ type: "revoke", id }, revoke.opts()));
+}
+
+async function order(what: InviteOrder, options: Readonly<Record<string, unknown>>): Promise<void> {
+  const loaded = load(options);
+  if (loaded === undefined) return;
+  const { runInvite } = await import("./admin/invite-commands.ts");
+  const done = await runInvite(loaded.config, what);
+  if (done.ok) for (const line of done.value) process.stdout.write(`${line}\n`);
+  else fail(done.error.message, done.error.type === "input" ? exitCodes.config : exitCodes.start);
 }
 
 function addCommand(

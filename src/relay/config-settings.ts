@@ -18,6 +18,10 @@ export interface RelayConfig {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
+  /** Where metrics and health are served for the operator. */
+  readonly adminHost: string;
+  /** 0 takes any free port. */
+  readonly adminPort: number;
   /** Where clients reach the relay; its origin is what they sign. Default: http://host:port as bound. */
   readonly publicUrl?: string;
   /** External Postgres; the embedded one without it. Secret. */
@@ -172,6 +176,8 @@ export const defaultConfig: RelayConfig = {
   dataDir: defaultDataDir(),
   host: "127.0.0.1",
   port: 7470,
+  adminHost: "127.0.0.1",
+  adminPort: 0,
   databaseConnections: 4,
   databaseMigrate: true,
   registration: "open",
@@ -202,6 +208,19 @@ export const settings: readonly Setting[] = [
     field: "port",
     parse: integer(0, 65_535),
     about: "Port; 0 takes a free one.",
+  }),
+  setting({
+    name: "admin_host",
+    field: "adminHost",
+    parse: host,
+    about:
+      "Address for metrics and health. They name nobody, but belong to the operator: loopback.",
+  }),
+  setting({
+    name: "admin_port",
+    field: "adminPort",
+    parse: integer(0, 65_535),
+    about: "Port for metrics and health; 0 takes a free one, which the ready line names.",
   }),
   setting({
     name: "public_url",
@@ -238,7 +257,8 @@ export const settings: readonly Setting[] = [
     name: "registration",
     field: "registration",
     parse: oneOf(["open", "codes"]),
-    about: "Who may open an account: open = anyone who reaches the relay.",
+    about:
+      "Who may open an account: open = anyone who reaches the relay, codes = who has a code (relay invite).",
   }),
   setting({
     name: "contact",

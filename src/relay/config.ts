@@ -91,14 +91,9 @@ export function isLoopback(host: string): boolean {
 }
 
 function exposureProblems(config: RelayConfig, origins: ConfigOrigins): string[] {
-  if (config.registration === "codes") {
-    return [
-      `${origins.registration}: registration = "codes" is not available: this version issues no codes; write registration = "open"`,
-    ];
-  }
   if (isLoopback(config.host) || origins.registration !== undefined) return [];
   return [
-    `host: ${config.host} is reachable from other machines and anyone could open an account: write registration = "open" to allow that, or listen on 127.0.0.1`,
+    `host: ${config.host} is reachable from other machines and anyone could open an account: write registration = "codes" and hand out codes, or registration = "open" to allow that, or listen on 127.0.0.1`,
   ];
 }
 

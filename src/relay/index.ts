@@ -5,8 +5,10 @@
 import { type Clock, systemClock } from "../shared/clock.ts";
 import { parseRelayOrigin } from "../shared/crypto/origin.ts";
 import { err, ok, type Result } from "../shared/result.ts";
+import { type AdminListener, openAdminListener } from "./admin/listener.ts";
+import { adminPages } from "./admin/pages.ts";
 import { createRelayApp, type RelayApp } from "./app.ts";
-import type { RelayConfig } from "./config.ts";
+import { isLoopback, type RelayConfig } from "./config.ts";
 import { type Database, openDatabase } from "./db/client.ts";
 import type { RelayStartError } from "./errors.ts";
 import { createLog, type Logger } from "./log.ts";
@@ -24,6 +26,8 @@ export interface Relay extends AsyncDisposable {
   /** What clients sign: the origin of the configured public URL, or of `url`. */
   readonly origin: string;
   readonly port: number;
+  /** Where metrics and health are served for the operator. */
+  readonly adminUrl: string;
   /** Changes when the database was restored from a backup. */
   readonly epoch: string;
   readonly database: Pick<Database, "kind" | "serverVersion">;
@@ -69,17 +73,23 @@ export async function createRelay(options: RelayOptions): Promise<Result<Relay, 
     return listening;
   }
   const { url, port } = listening.value;
+  const admin = await listenForOperator(app, config, clock);
+  if (!admin.ok) {
+    await closeAll(app, database, { clock, drainMs: 0 });
+    return admin;
+  }
   const origin = configured.value === "" ? new URL(url).origin : configured.value;
   app.setOrigin(origin);
   log.info({ port, database: database.kind }, "relay ready");
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> =>
-    (closing ??= closeAll(app, database, { clock, drainMs: config.drainMs }));
+    (closing ??= closeAll(app, database, { clock, drainMs: config.drainMs }, admin.value));
   const { kind, serverVersion } = database;
   return ok({
     url,
     origin,
     port,
+    adminUrl: admin.value.url,
     epoch,
     database: { kind, serverVersion },
     close,
@@ -89,12 +99,19 @@ export async function createRelay(options: RelayOptions): Promise<Result<Relay, 
 
 async function startApp(
   { config, clock, log }: Required<RelayOptions>,
-  { sql }: Database,
+  { sql, kind, listen: listenToOthers }: Database,
 ): Promise<Result<{ readonly app: RelayApp; readonly epoch: string }, RelayStartError>> {
   try {
     const state = await readRelayState(sql);
-    const app = await createRelayApp({ config, sql, state, clock, log });
-    await app.expiry.start();
+    // The embedded database belongs to this process alone.
+    const others = kind === "embedded" ? undefined : listenToOthers;
+    const app = await createRelayApp({ config, sql, listen: others, state, clock, log });
+    try {
+      await app.expiry.start();
+    } catch (cause) {
+      await app.close();
+      throw cause;
+    }
     return ok({ app, epoch: state.epoch });
   } catch (cause) {
     const message = `the database failed while the relay started (${failureCode(cause)})`;
@@ -112,28 +129,60 @@ async function listen(
     const name = host.includes(":") ? `[${host}]` : host;
     return ok({ url: `http://${name}:${bound}`, port: bound });
   } catch (cause) {
-    const code = failureCode(cause);
-    const advice =
-      code === "EADDRINUSE"
-        ? "another program, perhaps another relay, listens there: stop it or set another port"
-        : "check host and port";
-    return err({
-      type: "listen",
-      code,
-      message: `cannot listen on ${host}:${port} (${code}): ${advice}`,
-    });
+    return err(listenError(cause, { host, port, settings: ["host", "port"] }));
   }
+}
+
+async function listenForOperator(
+  app: RelayApp,
+  { adminHost: host, adminPort: port }: RelayConfig,
+  clock: Clock,
+): Promise<Result<AdminListener, RelayStartError>> {
+  const opened = await openAdminListener({
+    host,
+    port,
+    isLoopback: isLoopback(host),
+    pages: adminPages({ scrape: app.scrape, isReady: app.isReady, clock }),
+  });
+  if (opened.ok) return opened;
+  const settings = ["admin_host", "admin_port"] as const;
+  return err(listenError(opened.error.cause, { host, port, settings }));
+}
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+  readonly settings: readonly [host: string, port: string];
+}
+
+function listenError(
+  cause: unknown,
+  { host, port, settings: [hostName, portName] }: Address,
+): RelayStartError {
+  const code = failureCode(cause);
+  const advice =
+    code === "EADDRINUSE"
+      ? `another program, perhaps another relay, listens there: stop it or set another ${portName}`
+      : `check ${hostName} and ${portName}`;
+  return {
+    type: "listen",
+    code,
+    message: `cannot listen on ${host}:${port} (${code}): ${advice}`,
+  };
 }
 
 async function closeAll(
   app: RelayApp,
   database: Database,
   { clock, drainMs }: { readonly clock: Clock; readonly drainMs: number },
+  admin?: AdminListener,
 ): Promise<void> {
   // Requests that do not end in time are cut; their senders try again with the same slot.
   const cancel = clock.schedule(drainMs, () => app.http.server.closeAllConnections());
   await app.http.close();
   cancel();
-  await app.expiry.close();
+  // To the end of the drain an operator can see how it goes.
+  await admin?.close();
+  await app.close();
   await database.close();
 }

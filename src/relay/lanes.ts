@@ -8,8 +8,9 @@ import { type Accept, createAccept } from "./delivery/accept.ts";
 import { createAcknowledge } from "./delivery/acknowledge.ts";
 import { createBatcher } from "./delivery/batcher.ts";
 import type { LanePorts } from "./delivery/open-stream.ts";
-import type { Wakeups } from "./delivery/wakeup.ts";
+import type { News } from "./delivery/wakeup.ts";
 import type { Logger } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
 import { acknowledgeItems, releaseBodies } from "./store/acknowledgements.ts";
 import { type ReadRequest, readItems } from "./store/deliveries.ts";
 import { insertItems } from "./store/items.ts";
@@ -33,9 +34,11 @@ export interface LanesOptions {
   readonly sql: Sql;
   readonly count: number;
   readonly ensureDay: (day: number) => Promise<void>;
-  readonly wakeups: Wakeups;
+  /** Told what each batch committed. */
+  readonly wake: (news: News) => void;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics: Metrics;
 }
 
 interface LaneRead {
@@ -62,7 +65,8 @@ export function createLanes(options: LanesOptions): Lanes {
   };
 }
 
-function createLane(lane: number, { sql, ensureDay, wakeups, clock, log }: LanesOptions): Lane {
+function createLane(lane: number, options: LanesOptions): Lane {
+  const { sql, ensureDay, wake, clock, log, metrics } = options;
   const read = createBatcher<LaneRead, Awaited<ReturnType<LanePorts["read"]>>>({
     run: (reads) => {
       const days = { from: reads[0]?.fromDay ?? 0, to: dayOf(clock.nowMs()) + 2 };
@@ -80,15 +84,29 @@ function createLane(lane: number, { sql, ensureDay, wakeups, clock, log }: Lanes
   });
   return {
     accept: createAccept({
-      insert: (uploads) => insertItems(sql, lane, { uploads, nowMs: clock.nowMs() }),
+      insert: async (uploads) => {
+        const done = metrics.committing(uploads.reduce((sum, each) => sum + each.copies.length, 0));
+        try {
+          return await insertItems(sql, lane, { uploads, nowMs: clock.nowMs() });
+        } finally {
+          done();
+        }
+      },
       ensureDay,
-      wake: wakeups.wake,
+      wake,
       clock,
       onFailure: (code, uploads) => log.error({ code, uploads }, "accept failed"),
+      onQueued: metrics.queued,
     }),
     acknowledge: createAcknowledge({
-      acknowledge: (acknowledgements) =>
-        acknowledgeItems(sql, lane, { acknowledgements, nowMs: clock.nowMs() }),
+      acknowledge: async (acknowledgements) => {
+        const nowMs = clock.nowMs();
+        const done = await acknowledgeItems(sql, lane, { acknowledgements, nowMs });
+        for (const [index, { items }] of acknowledgements.entries()) {
+          if (done.current[index] === true) metrics.acknowledged(items.length);
+        }
+        return done;
+      },
       release: (bodies) => releaseBodies(sql, lane, bodies),
       onFailure: (code, bodies) => log.warn({ code, bodies }, "shared bodies were not released"),
     }),

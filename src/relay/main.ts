@@ -48,6 +48,7 @@ function readyLine(relay: Relay, config: RelayConfig): string {
     ready: true,
     url: relay.url,
     port: relay.port,
+    admin: relay.adminUrl,
     pid: process.pid,
     database: config.databaseUrl === undefined ? "embedded" : "external",
     version: softwareVersion,

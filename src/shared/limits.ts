@@ -78,6 +78,13 @@ export const challengeMs = 10_000;
 /** Both ends ping this often, and end the connection after two missed pongs. Units: ms. */
 export const pingIntervalMs = 25_000;
 
+/** A retired access key is honoured this long, and at most so many of them, the newest. Units: ms. */
+export const retiredKeyMs = 45 * dayMs;
+export const maxRetiredKeys = 4;
+/** What retired keys may do: items of the smallest bucket for each mailbox, bundle requests a day for each account. */
+export const maxReserveItems = 20;
+export const maxReserveBundles = 4;
+
 /** Items that one invite may queue, over all devices and for ever. */
 export const maxInviteItems = 20;
 /** Open invite keys of one account. */

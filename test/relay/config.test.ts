@@ -77,6 +77,8 @@ describe("the sources", () => {
       data_dir: "/srv/relay",
       host: "::1",
       port: 0,
+      admin_host: "127.0.0.2",
+      admin_port: 9470,
       public_url: "https://relay.example.org",
       database_url: "postgres://db/pixie",
       database_connections: 8,
@@ -132,10 +134,6 @@ describe("a refusal", () => {
     [{ flags: { public_url: "ftp://a.example" } }, /expected http\(s\)/],
     [{ flags: { trusted_proxies: "10.0.0.1" } }, /expected networks such as 10\.0\.0\.0\/8/],
     [{ flags: { trusted_proxies: "10.0.0.0/33" } }, /expected networks/],
-    [
-      { flags: { registration: "codes" } },
-      /this version issues no codes; write registration = "open"/,
-    ],
     [{ flags: { host: "127.0.0.1:80" } }, /without a port/],
     [
       { env: { DATABASE_URL_FILE: "/nowhere" } },

@@ -153,12 +153,12 @@ describe("pixie relay start", { timeout: 60_000 }, () => {
 describe("the other commands", { timeout: 60_000 }, () => {
   it("migrate says what it did, and does nothing the second time", async () => {
     const { url, drop } = await createTestDatabase("embedded", "empty");
-    for (const applied of [2, 0]) {
+    for (const applied of [3, 0]) {
       const child = relay(["migrate"], { DATABASE_URL: url, PIXIE_RELAY_LOG_LEVEL: "silent" });
       expect(JSON.parse(await child.nextLine())).toMatchObject({
         database: "external",
         applied,
-        version: 2,
+        version: 3,
       });
       expect(await child.ended).toEqual({ code: 0, signal: null });
     }

@@ -9,16 +9,24 @@
  * int8 columns arrive as numbers; one beyond ±(2^53 − 1) throws instead of rounding. `sum()` and
  * other numerics arrive as text: cast them (`::int8`). bytea arrives as Buffer.
  */
+import { existsSync, realpathSync } from "node:fs";
 import path from "node:path";
 
 import postgres from "postgres";
 
 import { err, ok, type Result } from "../../shared/result.ts";
 import type { Logger } from "../log.ts";
-import { embeddedDatabase, embeddedRole } from "./cluster.ts";
+import { clusterFolder, embeddedDatabase, embeddedRole } from "./cluster.ts";
 import { causeText, type DatabaseError } from "./database-error.ts";
 import { startEmbedded, type EmbeddedServer } from "./embedded.ts";
 import { checkSchema, migrateDatabase, type MigrationOutcome } from "./migrate.ts";
+import {
+  type ConnectionEvents,
+  type NotificationOptions,
+  type Notifications,
+  openNotifications,
+} from "./notifications.ts";
+import { servingSocket } from "./orphan.ts";
 
 /** An open, migrated database. Its owner closes it; an embedded server stops with it. */
 export interface Database extends AsyncDisposable {
@@ -27,6 +35,8 @@ export interface Database extends AsyncDisposable {
   /** As the server says it: "18.4". */
   readonly serverVersion: string;
   readonly schema: MigrationOutcome;
+  /** Hears from other processes, on a connection beside the pool. Closed by whoever opened it. */
+  readonly listen: (options: Omit<NotificationOptions, "connect">) => Notifications;
   readonly close: () => Promise<void>;
 }
 
@@ -70,6 +80,21 @@ export async function openDatabase(
   return pool;
 }
 
+/**
+ * Opens the database beside a relay that may be running: its own embedded server is joined rather than
+ * refused. Errors: as `openDatabase`.
+ */
+export async function joinDatabase(
+  options: DatabaseOptions,
+): Promise<Result<Database, DatabaseError>> {
+  const folder = path.resolve(options.dataDir);
+  const cluster = existsSync(folder) ? clusterFolder(realpathSync(folder)) : undefined;
+  const socketFolder = cluster === undefined ? undefined : servingSocket(cluster);
+  return options.databaseUrl === undefined && socketFolder !== undefined
+    ? openPool({ socketFolder }, { ...options, migrate: false })
+    : openDatabase(options);
+}
+
 async function openPool(
   target: Target,
   options: DatabaseOptions,
@@ -91,6 +116,8 @@ async function openPool(
     kind: server === undefined ? "external" : "embedded",
     serverVersion: prepared.value.version,
     schema: prepared.value.schema,
+    listen: (listening) =>
+      openNotifications({ ...listening, connect: (events) => connectOne(target, events) }),
     close,
     [Symbol.asyncDispose]: close,
   });
@@ -191,10 +218,18 @@ const sessionSettings = {
   plan_cache_mode: "force_custom_plan",
 };
 
-function connect(
-  target: Target,
-  settings: { readonly max: number; readonly connection: Record<string, string> },
-): postgres.Sql {
+interface ConnectSettings extends Partial<ConnectionEvents> {
+  readonly max: number;
+  readonly connection: Record<string, string>;
+  /** Null: a connection is never replaced for its age. Units: s. */
+  readonly max_lifetime?: null;
+}
+
+function connectOne(target: Target, events: ConnectionEvents): postgres.Sql {
+  return connect(target, { max: 1, max_lifetime: null, connection: sessionSettings, ...events });
+}
+
+function connect(target: Target, settings: ConnectSettings): postgres.Sql {
   const types: Record<string, postgres.PostgresType> = { bigint: safeInteger };
   // fetch_types: the driver would ask for array types on every new connection, and a backend that dies
   // during that query ends the process (unhandled 57P01). Arrays are passed as text literals instead.

@@ -58,6 +58,12 @@ export async function stopOrphan(
   return ok(undefined);
 }
 
+/** The socket folder of the server that runs in a cluster now, if one does. */
+export function servingSocket(cluster: string): string | undefined {
+  const pidFile = readPidFile(cluster);
+  return pidFile !== undefined && serves(pidFile.pid, cluster) ? pidFile.socketFolder : undefined;
+}
+
 /** pid on line 1, socket folder on line 5. */
 function readPidFile(
   cluster: string,

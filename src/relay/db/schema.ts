@@ -119,6 +119,19 @@ export const prekey = pgTable(
   (table) => [index("prekey_account").on(table.account)],
 );
 
+/** Codes that open the door to new accounts where `registration` is "codes". Only their hash is kept. */
+export const registrationCode = pgTable("registration_code", {
+  /** By which an operator names it; says nothing of the code. */
+  id: text("id").primaryKey(),
+  hash: bytea("hash").notNull().unique(),
+  createdAtMs: int8("created_at_ms").notNull(),
+  expiresAtMs: int8("expires_at_ms").notNull(),
+  /** Accounts that it may open, and has opened. */
+  uses: integer("uses").notNull(),
+  used: integer("used").notNull().default(0),
+  revokedAtMs: int8("revoked_at_ms"),
+});
+
 /** Access keys: one current per account, the retired ones kept for the reserve. */
 export const accessKey = pgTable(
   "access_key",

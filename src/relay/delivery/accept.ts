@@ -38,6 +38,8 @@ export interface AcceptOptions {
   readonly clock: Clock;
   /** Told the code of every failure, never its content. */
   readonly onFailure: (code: string, uploads: number) => void;
+  /** Told by how much the queue grew or shrank. */
+  readonly onQueued?: (rows: number, bytes: number) => void;
 }
 
 /** Rows and bytes of one batch. One statement of 1 MiB takes about as long as its fsync. */
@@ -73,11 +75,14 @@ export function createAccept(options: AcceptOptions): Accept {
 
   function nextBatch(): Waiting[] {
     const batch = queue.splice(0, batchLength(queue));
-    for (const waiting of batch) {
-      waitingRows -= waiting.upload.copies.length;
-      waitingBytes -= waiting.bytes;
-    }
+    for (const waiting of batch) count(-waiting.upload.copies.length, -waiting.bytes);
     return batch;
+  }
+
+  function count(rows: number, bytes: number): void {
+    waitingRows += rows;
+    waitingBytes += bytes;
+    options.onQueued?.(rows, bytes);
   }
 
   async function commit(batch: readonly Waiting[]): Promise<void> {
@@ -85,9 +90,7 @@ export function createAccept(options: AcceptOptions): Accept {
     try {
       const outcomes = await insertWithRetry(options, uploads);
       options.wake(newsOf(uploads, outcomes));
-      for (const [index, waiting] of batch.entries()) {
-        waiting.settle(resultOf(waiting.upload, outcomes[index] ?? []));
-      }
+      batch.forEach(({ upload, settle }, index) => settle(resultOf(upload, outcomes[index] ?? [])));
     } catch (cause) {
       options.onFailure(failureCode(cause), batch.length);
       // The commit may have happened all the same: streams look, and a retry finds a duplicate.
@@ -118,8 +121,7 @@ export function createAccept(options: AcceptOptions): Accept {
           resolve(outcome);
         },
       });
-      waitingRows += rows;
-      waitingBytes += bytes;
+      count(rows, bytes);
       if (!busy) void work();
     });
   };

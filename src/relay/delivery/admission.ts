@@ -4,10 +4,11 @@
  *
  * Spec: docs/protocol.md "Tokens".
  */
-import { maxOpenInvites } from "../../shared/limits.ts";
+import { maxOpenInvites, maxRetiredKeys } from "../../shared/limits.ts";
 import { type KeyKind, keyKind, tokenExpiry, tokenMatches } from "../../shared/crypto/token.ts";
 import { type Refusal, refusal } from "../../shared/wire/errors.ts";
 import type { OpenInvite, Recipient } from "../store/accounts.ts";
+import type { Recipients } from "./recipients.ts";
 
 /** A token and what it must match. */
 export interface TokenClaim {
@@ -17,10 +18,28 @@ export interface TokenClaim {
   readonly token: Uint8Array;
 }
 
-/** Let in, by the access key or by an invite. */
+/** Let in, by an access key or by an invite. */
 export interface Admission {
   readonly recipient: Recipient;
   readonly invite: string | undefined;
+  /** By a retired access key: good for the reserve only. */
+  readonly isReserve: boolean;
+}
+
+interface Candidate {
+  readonly key: Uint8Array;
+  readonly invite: string | undefined;
+  readonly isReserve: boolean;
+}
+
+/** Judges a claim on an account: from memory if that lets it in, else by what the database says now. */
+export type Admit = (account: string, claim: TokenClaim) => Promise<Admission | undefined>;
+
+/** Both ways of judging. */
+export interface Admissions {
+  readonly admit: Admit;
+  /** Never from memory: before anything is refused. */
+  readonly admitAfresh: Admit;
 }
 
 const noKey = new Uint8Array(32);
@@ -40,19 +59,43 @@ export function invalidToken(): Refusal {
   return refusal("token-invalid", "the token matches no key of this account mailbox");
 }
 
+/** Builds the judging of claims. */
+export function createAdmissions(recipients: Pick<Recipients, "remembered" | "read">): Admissions {
+  const admitAfresh: Admit = async (account, claim) => admit(await recipients.read(account), claim);
+  return {
+    // An account that is not remembered costs a trial against nobody's key first: a refusal takes
+    // the same two trials and one lookup, whether the account exists, is remembered, or neither.
+    admit: async (account, claim) =>
+      admit(recipients.remembered(account), claim) ?? admitAfresh(account, claim),
+    admitAfresh,
+  };
+}
+
 /** Tries the keys of a kind. Always does the work of the most keys that an account may have. */
-export function admit(recipient: Recipient | undefined, claim: TokenClaim): Admission | undefined {
+function admit(recipient: Recipient | undefined, claim: TokenClaim): Admission | undefined {
   const candidates =
     claim.keyKind === keyKind.access
-      ? [{ invite: undefined, key: recipient?.accessKey ?? noKey }]
+      ? accessCandidates(recipient)
       : inviteCandidates(recipient?.invites ?? []);
   // No early exit: which key matched, and whether one did, must not show in the time.
   const [match] = candidates.filter(({ key }) => tokenMatches(claim.input, claim.token, key));
   if (recipient === undefined || match === undefined || match.key === noKey) return undefined;
-  return { recipient, invite: match.invite };
+  return { recipient, invite: match.invite, isReserve: match.isReserve };
 }
 
-function inviteCandidates(open: readonly OpenInvite[]): readonly OpenInvite[] {
+function accessCandidates(recipient: Recipient | undefined): readonly Candidate[] {
+  const padding = Array.from({ length: maxRetiredKeys }, () => noKey);
+  const retired = [...(recipient?.retiredKeys ?? []), ...padding].slice(0, maxRetiredKeys);
+  return [recipient?.accessKey ?? noKey, ...retired].map((key, index) => ({
+    key,
+    invite: undefined,
+    isReserve: index > 0,
+  }));
+}
+
+function inviteCandidates(open: readonly OpenInvite[]): readonly Candidate[] {
   const padding = Array.from({ length: maxOpenInvites }, () => noInvite);
-  return [...open, ...padding].slice(0, Math.max(maxOpenInvites, open.length));
+  return [...open, ...padding]
+    .slice(0, Math.max(maxOpenInvites, open.length))
+    .map(({ invite, key }) => ({ key, invite, isReserve: false }));
 }

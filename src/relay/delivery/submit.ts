@@ -11,10 +11,15 @@ import { idText } from "../../shared/ids.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
 import { parseUpload, type Upload } from "../../shared/wire/envelope.ts";
 import { type Refusal, refusal } from "../../shared/wire/errors.ts";
-import type { Recipient } from "../store/accounts.ts";
 import type { CheckedUpload } from "../store/items.ts";
 import type { Accept, AcceptError, CopyResult } from "./accept.ts";
-import { type Admission, admit, expiryRefusal, invalidToken } from "./admission.ts";
+import {
+  type Admission,
+  type Admissions,
+  expiryRefusal,
+  invalidToken,
+  type TokenClaim,
+} from "./admission.ts";
 import type { RateLimit } from "./rate-limit.ts";
 
 /** What became of an upload whose commit is durable. */
@@ -29,7 +34,7 @@ export type Submit = (bytes: Uint8Array, address: string) => Promise<Result<Subm
 
 /** What submitting acts through. */
 export interface SubmitOptions {
-  readonly findRecipient: (account: string) => Promise<Recipient | undefined>;
+  readonly admissions: Admissions;
   readonly acceptFor: (account: string) => Accept;
   readonly addressLimit: RateLimit;
   readonly mailboxLimit: RateLimit;
@@ -45,14 +50,22 @@ export function createSubmit(options: SubmitOptions): Submit {
     const limited = limitRefusal(options.addressLimit(address), "address");
     if (limited !== undefined) return err(limited);
     const upload = parsed.value;
-    const admission = await admitUpload(options, bytes, upload);
-    if (!admission.ok) return admission;
-    const account = admission.value.recipient.account;
+    const expiry = expiryRefusal(upload.tokenExpiryMs, options.clock.nowMs());
+    if (expiry !== undefined) return err(expiry);
+    const claim = claimOf(bytes, upload, options.originDigest());
+    const account = idText(upload.accountMailbox);
+    const admission = await options.admissions.admit(account, claim);
+    // A retired key carries nothing but the smallest bucket.
+    if (admission === undefined || (admission.isReserve && upload.bucket > 0)) {
+      return err(invalidToken());
+    }
     const busy = limitRefusal(options.mailboxLimit(account), "account mailbox");
     if (busy !== undefined) return err(busy);
     const flaw = dayRefusal(upload.day, options.clock.nowMs());
     if (flaw !== undefined) return err(flaw);
-    return acceptUpload(options.acceptFor(account), upload, admission.value);
+    const confirmed = await confirm(options.admissions, { account, claim, upload, admission });
+    if (!confirmed.ok) return confirmed;
+    return acceptUpload(options.acceptFor(account), upload, confirmed.value);
   };
 }
 
@@ -64,17 +77,33 @@ export function limitRefusal(waitMs: number, whose: string): Refusal | undefined
   });
 }
 
-async function admitUpload(
-  options: SubmitOptions,
-  bytes: Uint8Array,
-  upload: Upload,
+function claimOf(bytes: Uint8Array, upload: Upload, originDigest: Uint8Array): TokenClaim {
+  const input = deliveryTokenInput(bytes, originDigest);
+  return { keyKind: upload.keyKind, input, token: upload.token };
+}
+
+interface Judged {
+  readonly account: string;
+  readonly claim: TokenClaim;
+  readonly upload: Upload;
+  readonly admission: Admission;
+}
+
+/** The admission, if it knows every addressed mailbox; otherwise what holds by a fresh look. */
+async function confirm(
+  admissions: Admissions,
+  { account, claim, upload, admission }: Judged,
 ): Promise<Result<Admission, Refusal>> {
-  const expiry = expiryRefusal(upload.tokenExpiryMs, options.clock.nowMs());
-  if (expiry !== undefined) return err(expiry);
-  const recipient = await options.findRecipient(idText(upload.accountMailbox));
-  const input = deliveryTokenInput(bytes, options.originDigest());
-  const admission = admit(recipient, { keyKind: upload.keyKind, input, token: upload.token });
-  return admission === undefined ? err(invalidToken()) : ok(admission);
+  if (strangersOf(upload, admission).length === 0) return ok(admission);
+  const afresh = await admissions.admitAfresh(account, claim);
+  if (afresh === undefined) return err(invalidToken());
+  const strangers = strangersOf(upload, afresh);
+  return strangers.length === 0 ? ok(afresh) : err(mismatch(strangers));
+}
+
+function strangersOf(upload: Upload, { recipient }: Admission): readonly string[] {
+  const known = new Set(recipient.mailboxes.map(({ mailbox }) => mailbox));
+  return upload.entries.map(({ mailbox }) => idText(mailbox)).filter((each) => !known.has(each));
 }
 
 function dayRefusal(day: number, nowMs: number): Refusal | undefined {
@@ -89,21 +118,19 @@ function dayRefusal(day: number, nowMs: number): Refusal | undefined {
 async function acceptUpload(
   accept: Accept,
   upload: Upload,
-  { recipient, invite }: Admission,
+  { recipient, invite, isReserve }: Admission,
 ): Promise<Result<Submitted, Refusal>> {
   const copies = upload.entries.map(({ mailbox, header }) => ({
     mailbox: idText(mailbox),
     header,
   }));
-  const known = new Set(recipient.mailboxes.map(({ mailbox }) => mailbox));
-  const strangers = copies.flatMap(({ mailbox }) => (known.has(mailbox) ? [] : [mailbox]));
-  if (strangers.length > 0) return err(mismatch(strangers));
   const checked: CheckedUpload = {
     account: recipient.account,
     slot: idText(upload.slot),
     day: upload.day,
     bucket: upload.bucket,
     invite,
+    isReserve,
     body: upload.body,
     copies,
   };

@@ -3,8 +3,8 @@
  * position and never content: the stream reads from the database, so losing or doubling one costs
  * a read and no envelope.
  *
- * Other processes on the same database are reached through `announce`, which this one calls once per
- * batch, and answer through `wakeAll`; a stream also looks by itself at every ping.
+ * Other processes on the same database are told by neighbours.ts; a stream also looks by itself at
+ * every ping.
  */
 
 /** Highest sequence number by mailbox. */
@@ -17,17 +17,15 @@ export type WakeListener = (through: number) => void;
 export interface Wakeups {
   /** Listens until the returned function is called. */
   readonly subscribe: (mailbox: string, listener: WakeListener) => () => void;
-  /** Passes on what one batch committed. */
+  /** Passes on what was committed. */
   readonly wake: (news: News) => void;
-  /** Wakes everybody: something unknown happened. */
-  readonly wakeAll: () => void;
 }
 
 /** A position that says "look again, I do not know how far". */
 export const anyPosition = Number.POSITIVE_INFINITY;
 
-/** Builds the wake-ups of one process. `announce` tells other processes that there is news. */
-export function createWakeups(announce: (news: News) => void = () => {}): Wakeups {
+/** Builds the wake-ups of one process. */
+export function createWakeups(): Wakeups {
   const listenersByMailbox = new Map<string, Set<WakeListener>>();
   return {
     subscribe: (mailbox, listener) => {
@@ -43,12 +41,6 @@ export function createWakeups(announce: (news: News) => void = () => {}): Wakeup
     wake: (news) => {
       for (const [mailbox, through] of news) {
         for (const listener of listenersByMailbox.get(mailbox) ?? []) listener(through);
-      }
-      announce(news);
-    },
-    wakeAll: () => {
-      for (const listeners of listenersByMailbox.values()) {
-        for (const listener of listeners) listener(anyPosition);
       }
     },
   };

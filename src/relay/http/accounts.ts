@@ -15,6 +15,8 @@ import { type Refusal, refusal } from "../../shared/wire/errors.ts";
 import { type RegisterRequest, registerReply, registerRequest } from "../../shared/wire/http.ts";
 import { limitRefusal } from "../delivery/submit.ts";
 import type { RateLimit } from "../delivery/rate-limit.ts";
+import type { RegisterError } from "../store/accounts.ts";
+import { answers } from "./openapi.ts";
 import { addressOf, fieldBytes, type RelayHttp, sendRefusal, timeField } from "./replies.ts";
 
 /** A registration whose signatures were verified. */
@@ -27,9 +29,11 @@ export interface Registration {
 
 /** What registering acts through. */
 export interface AccountPorts {
+  /** `code` has to let it in; undefined where anybody may register. */
   readonly register: (
     registration: Registration,
-  ) => Promise<Result<void, { readonly type: "conflict" }>>;
+    code: string | undefined,
+  ) => Promise<Result<void, RegisterError>>;
   readonly isOpen: boolean;
   readonly addressLimit: RateLimit;
   readonly identity: { readonly epoch: string; readonly originDigest: () => Uint8Array };
@@ -40,17 +44,27 @@ export interface AccountPorts {
 export function registerAccounts(app: RelayHttp, ports: AccountPorts): void {
   app.post(
     "/v1/accounts",
-    { schema: { body: registerRequest, response: { 201: registerReply } } },
+    {
+      schema: {
+        summary: "register an account with its first device",
+        body: registerRequest,
+        response: answers({ 201: registerReply }),
+      },
+    },
     async (request, reply) => {
       const limited = limitRefusal(ports.addressLimit(addressOf(request)), "address");
       if (limited !== undefined) return sendRefusal(reply, ports.clock, limited);
-      if (!ports.isOpen) {
-        const message = "this relay takes no new accounts without a registration code";
-        return sendRefusal(reply, ports.clock, refusal("registration-closed", message));
+      if (!ports.isOpen && request.body.registration_code === undefined) {
+        return sendRefusal(reply, ports.clock, closed("expected a registration_code"));
       }
       const registration = verified(request.body, ports);
       if (!registration.ok) return sendRefusal(reply, ports.clock, registration.error);
-      const registered = await ports.register(registration.value);
+      const code = ports.isOpen ? undefined : request.body.registration_code;
+      const registered = await ports.register(registration.value, code);
+      if (!registered.ok && registered.error.type === "closed") {
+        const reason = "this code is unknown, used up, expired or revoked";
+        return sendRefusal(reply, ports.clock, closed(reason));
+      }
       if (!registered.ok) {
         const message = "an id or key of this registration is in use: draw new ones";
         return sendRefusal(reply, ports.clock, refusal("conflict", message));
@@ -58,6 +72,11 @@ export function registerAccounts(app: RelayHttp, ports: AccountPorts): void {
       return reply.code(201).send({ ...timeField(ports.clock), epoch: ports.identity.epoch });
     },
   );
+}
+
+function closed(reason: string): Refusal {
+  const message = `this relay takes no new accounts without a registration code: ${reason}; ask whoever runs it`;
+  return refusal("registration-closed", message);
 }
 
 function verified(

@@ -4,22 +4,25 @@
  *
  * Spec: docs/protocol.md "Tokens", "Bundles".
  */
-import type { Clock } from "../../shared/clock.ts";
+import { type Clock, dayMs, dayOf } from "../../shared/clock.ts";
 import { bundleTokenInput } from "../../shared/crypto/token.ts";
 import { toBase64Url } from "../../shared/bytes.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
 import { type Refusal, refusal } from "../../shared/wire/errors.ts";
 import { parseU64 } from "../../shared/wire/fields.ts";
 import { type BundleRequest, bundleReply, bundleRequest } from "../../shared/wire/http.ts";
-import { admit, expiryRefusal, invalidToken, type TokenClaim } from "../delivery/admission.ts";
+import { type Admit, expiryRefusal, invalidToken, type TokenClaim } from "../delivery/admission.ts";
 import type { RateLimit } from "../delivery/rate-limit.ts";
 import { limitRefusal } from "../delivery/submit.ts";
-import type { Bundle, Recipient } from "../store/accounts.ts";
+import type { Bundle } from "../store/accounts.ts";
+import { answers } from "./openapi.ts";
 import { addressOf, fieldBytes, type RelayHttp, sendRefusal, timeField } from "./replies.ts";
 
 /** What serving bundles acts through. */
 export interface BundlePorts {
-  readonly findRecipient: (account: string) => Promise<Recipient | undefined>;
+  readonly admit: Admit;
+  /** Takes one of the day's requests by retired access keys, if one is left. */
+  readonly takeReserve: (account: string, day: number) => Promise<boolean>;
   readonly readBundle: (account: string, since: number) => Promise<Bundle>;
   readonly addressLimit: RateLimit;
   readonly mailboxLimit: RateLimit;
@@ -31,7 +34,13 @@ export interface BundlePorts {
 export function registerBundles(app: RelayHttp, ports: BundlePorts): void {
   app.post(
     "/v1/bundles",
-    { schema: { body: bundleRequest, response: { 200: bundleReply } } },
+    {
+      schema: {
+        summary: "device lists and prekeys of an account, against a token",
+        body: bundleRequest,
+        response: answers({ 200: bundleReply }),
+      },
+    },
     async (request, reply) => {
       const refuse = (refused: Refusal) => sendRefusal(reply, ports.clock, refused);
       const claim = claimOf(request.body, ports.originDigest());
@@ -41,11 +50,14 @@ export function registerBundles(app: RelayHttp, ports: BundlePorts): void {
       const expiry = expiryRefusal(claim.value.expiryMs, ports.clock.nowMs());
       if (expiry !== undefined) return refuse(expiry);
       const account = request.body.account_mailbox;
-      if (admit(await ports.findRecipient(account), claim.value) === undefined) {
-        return refuse(invalidToken());
-      }
+      const admission = await ports.admit(account, claim.value);
+      if (admission === undefined) return refuse(invalidToken());
       const busy = limitRefusal(ports.mailboxLimit(account), "account mailbox");
       if (busy !== undefined) return refuse(busy);
+      if (admission.isReserve) {
+        const spent = await reserveRefusal(ports, account);
+        if (spent !== undefined) return refuse(spent);
+      }
       const { lists, prekeys } = await ports.readBundle(account, request.body.since);
       return {
         ...timeField(ports.clock),
@@ -54,6 +66,17 @@ export function registerBundles(app: RelayHttp, ports: BundlePorts): void {
       };
     },
   );
+}
+
+async function reserveRefusal(
+  { takeReserve, clock }: BundlePorts,
+  account: string,
+): Promise<Refusal | undefined> {
+  const day = dayOf(clock.nowMs());
+  if (await takeReserve(account, day)) return undefined;
+  const message = "the day's bundle requests with replaced access keys are used up: wait";
+  const retryAfterMs = (day + 1) * dayMs - clock.nowMs();
+  return refusal("rate-limited", message, { retryAfterMs });
 }
 
 function claimOf(

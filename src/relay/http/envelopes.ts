@@ -6,13 +6,19 @@
 import type { Clock } from "../../shared/clock.ts";
 import { maxUploadBytes } from "../../shared/limits.ts";
 import { refusal } from "../../shared/wire/errors.ts";
-import type { EnvelopeReply } from "../../shared/wire/http.ts";
+import { type EnvelopeReply, envelopeReply, uploadBytes } from "../../shared/wire/http.ts";
 import type { Submit } from "../delivery/submit.ts";
+import { answers, raw } from "./openapi.ts";
 import { addressOf, type RelayHttp, sendRefusal, timeField } from "./replies.ts";
 
 /** Adds the route. */
 export function registerEnvelopes(app: RelayHttp, submit: Submit, clock: Clock): void {
-  app.post("/v1/envelopes", { bodyLimit: maxUploadBytes }, async (request, reply) => {
+  const schema = {
+    summary: "send one upload; answered after a durable commit",
+    body: raw(uploadBytes),
+    response: answers({ 202: envelopeReply }),
+  };
+  app.post("/v1/envelopes", { schema, bodyLimit: maxUploadBytes }, async (request, reply) => {
     if (!Buffer.isBuffer(request.body)) {
       const message = "expected one upload as application/octet-stream";
       return sendRefusal(reply, clock, refusal("malformed", message), 415);
@@ -25,6 +31,6 @@ export function registerEnvelopes(app: RelayHttp, submit: Submit, clock: Clock):
       results: [...results],
       unaddressed: [...unaddressed],
     };
-    return reply.code(202).type("application/json").send(JSON.stringify(body));
+    return reply.code(202).send(body);
   });
 }

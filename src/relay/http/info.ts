@@ -30,31 +30,42 @@ export interface InfoPorts {
 
 /** Adds the routes. */
 export function registerInfo(app: RelayHttp, ports: InfoPorts): void {
-  app.get("/v1/info", { schema: { response: { 200: infoReply } } }, async () => ({
-    name: "pixie-relay" as const,
-    version: softwareVersion,
-    protocol: protocolVersion,
-    origin: ports.origin(),
-    epoch: ports.epoch,
-    ...timeField(ports.clock),
-    retention_days: retentionDays,
-    registration: ports.registration,
-    ...(ports.contact === undefined ? {} : { contact: ports.contact }),
-    limits: {
-      upload_bytes: maxUploadBytes,
-      devices: maxDevices,
-      queued_items: maxQueuedItems,
-      queued_bytes: maxQueuedBytes,
-      rendezvous_bytes: maxRendezvousBytes,
-    },
-  }));
+  app.get(
+    "/v1/info",
+    { schema: { summary: "what this relay is", response: { 200: infoReply } } },
+    async () => ({
+      name: "pixie-relay" as const,
+      version: softwareVersion,
+      protocol: protocolVersion,
+      origin: ports.origin(),
+      epoch: ports.epoch,
+      ...timeField(ports.clock),
+      retention_days: retentionDays,
+      registration: ports.registration,
+      ...(ports.contact === undefined ? {} : { contact: ports.contact }),
+      limits: {
+        upload_bytes: maxUploadBytes,
+        devices: maxDevices,
+        queued_items: maxQueuedItems,
+        queued_bytes: maxQueuedBytes,
+        rendezvous_bytes: maxRendezvousBytes,
+      },
+    }),
+  );
 
-  app.get("/health/live", { schema: { response: { 200: healthReply } } }, async () => ({
-    status: "ok" as const,
-    ...timeField(ports.clock),
-  }));
+  app.get(
+    "/health/live",
+    { schema: { summary: "whether the process answers", response: { 200: healthReply } } },
+    async () => ({
+      status: "ok" as const,
+      ...timeField(ports.clock),
+    }),
+  );
 
-  const schema = { response: { 200: healthReply, 503: healthReply } };
+  const schema = {
+    summary: "whether its database does, too",
+    response: { 200: healthReply, 503: healthReply },
+  };
   app.get("/health/ready", { schema }, async (_request, reply) => {
     if (await ports.isReady()) return { status: "ok" as const, ...timeField(ports.clock) };
     return reply.code(503).send({

@@ -7,10 +7,16 @@
 import type { Clock } from "../../shared/clock.ts";
 import { maxRendezvousBytes } from "../../shared/limits.ts";
 import { refusal } from "../../shared/wire/errors.ts";
-import { rendezvousParams, rendezvousQuery } from "../../shared/wire/http.ts";
+import {
+  boxBytes,
+  rendezvousParams,
+  rendezvousQuery,
+  rendezvousReply,
+} from "../../shared/wire/http.ts";
 import type { RateLimit } from "../delivery/rate-limit.ts";
 import { limitRefusal } from "../delivery/submit.ts";
 import type { BoxName } from "../store/rendezvous.ts";
+import { answers, raw } from "./openapi.ts";
 import { addressOf, fieldBytes, type RelayHttp, sendRefusal, timeField } from "./replies.ts";
 
 /** What the boxes act through. */
@@ -21,7 +27,18 @@ export interface RendezvousPorts {
   readonly clock: Clock;
 }
 
-const schema = { params: rendezvousParams, querystring: rendezvousQuery };
+const box = { params: rendezvousParams, querystring: rendezvousQuery };
+const putSchema = {
+  ...box,
+  summary: "write a box, once",
+  body: raw(boxBytes),
+  response: answers({ 201: rendezvousReply }),
+};
+const getSchema = {
+  ...box,
+  summary: "read a box, until its ten minutes are over",
+  response: answers({ 200: raw(boxBytes) }),
+};
 const path = "/v1/rendezvous/:id";
 
 /** Adds the routes. */
@@ -29,7 +46,7 @@ export function registerRendezvous(app: RelayHttp, ports: RendezvousPorts): void
   const { clock } = ports;
   const notCanonical = refusal("malformed", "id: expected 16 bytes as canonical base64url");
 
-  app.put(path, { schema, bodyLimit: maxRendezvousBytes }, async (request, reply) => {
+  app.put(path, { schema: putSchema, bodyLimit: maxRendezvousBytes }, async (request, reply) => {
     const { id } = request.params;
     if (!fieldBytes(id, 16)) return sendRefusal(reply, clock, notCanonical);
     const content = request.body;
@@ -50,7 +67,7 @@ export function registerRendezvous(app: RelayHttp, ports: RendezvousPorts): void
     return sendRefusal(reply, clock, refused);
   });
 
-  app.get(path, { schema }, async (request, reply) => {
+  app.get(path, { schema: getSchema }, async (request, reply) => {
     const { id } = request.params;
     if (!fieldBytes(id, 16)) return sendRefusal(reply, clock, notCanonical);
     const limited = limitRefusal(ports.addressLimit(addressOf(request)), "address");

@@ -9,6 +9,7 @@ import { type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from "@fastify/typ
 import Fastify from "fastify";
 
 import type { Clock } from "../../shared/clock.ts";
+import { collectRoutes } from "./openapi.ts";
 import { installRefusals, type RelayHttp } from "./replies.ts";
 
 /** How the server is built. */
@@ -41,7 +42,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Rela
     return503OnClosing: false,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
   }).withTypeProvider<TypeBoxTypeProvider>();
-  app.setValidatorCompiler(TypeBoxValidatorCompiler);
+  // Raw bytes are parsed by who takes them; there is nothing that a JSON schema could check.
+  app.setValidatorCompiler((route) =>
+    isRaw(route.schema) ? () => true : TypeBoxValidatorCompiler(route),
+  );
   app.addContentTypeParser(
     "application/octet-stream",
     { parseAs: "buffer" },
@@ -50,6 +54,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Rela
   // Plain text would otherwise be parsed for a browser that sends no preflight.
   app.removeContentTypeParser("text/plain");
   installRefusals(app, options.clock, options.onFailure);
+  await collectRoutes(app);
   await app.register(websocket, {
     options: { maxPayload: options.maxFrameBytes, perMessageDeflate: false },
     preClose: async () => {
@@ -60,4 +65,13 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Rela
     errorHandler: (_error, socket) => socket.terminate(),
   });
   return app;
+}
+
+function isRaw(schema: unknown): boolean {
+  return (
+    typeof schema === "object" &&
+    schema !== null &&
+    "format" in schema &&
+    schema.format === "binary"
+  );
 }

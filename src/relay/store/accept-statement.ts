@@ -6,13 +6,19 @@
  * Every hot table is bound to the lane `$1`. What goes in and comes out is store/items.ts.
  * Spec: docs/operating.md "Shape of the tables".
  */
-import { firstLargeBucket, headerBytes, maxInviteItems } from "../../shared/limits.ts";
+import {
+  firstLargeBucket,
+  headerBytes,
+  maxInviteItems,
+  maxReserveItems,
+} from "../../shared/limits.ts";
 import { itemOverheadBytes } from "./sql-values.ts";
 
 /**
  * `$1` lane; per copy `$2` upload, `$3` mailbox, `$4` account, `$5` slot, `$6` day, `$7` bucket,
  * `$8` invite or null, `$9` shared body or null, `$10` and `$11` where header and body begin in the
- * bytes `$12` (base64); `$13` now, ms; `$14` and `$15` first and last day; `$16` to `$18` quota.
+ * bytes `$12` (base64); `$13` now, ms; `$14` and `$15` first and last day; `$16` to `$18` quota;
+ * per copy `$19` whether it goes by the reserve of retired keys.
  *
  * Copies of one upload are stored together or, when a mailbox is gone, not at all (`whole`). Quota is
  * judged smallest first, which makes it exact: whatever is refused would not fit beside what is
@@ -22,15 +28,15 @@ import { itemOverheadBytes } from "./sql-values.ts";
 export const acceptStatement = `
 with blob as materialized (select decode($12, 'base64') as bytes),
 input as materialized (
-  select ord::int as ord, up, mailbox, account, slot, day, bucket, invite, body_id, header_at, body_at,
+  select ord::int as ord, up, mailbox, account, slot, day, bucket, invite, body_id, header_at, body_at, reserve,
     ${itemOverheadBytes}::int + (1024 << (2 * bucket)) as bytes
   from unnest($2::int[], $3::uuid[], $4::uuid[], $5::uuid[],
     $6::int[], $7::int[], $8::uuid[], $9::uuid[],
-    $10::int[], $11::int[])
-    with ordinality as x(up, mailbox, account, slot, day, bucket, invite, body_id, header_at, body_at, ord)
+    $10::int[], $11::int[], $19::boolean[])
+    with ordinality as x(up, mailbox, account, slot, day, bucket, invite, body_id, header_at, body_at, reserve, ord)
 ),
 locked as materialized (
-  select mailbox, account, next_seq, queued_items, queued_bytes, large_bytes from mailbox
+  select mailbox, account, next_seq, queued_items, queued_bytes, large_bytes, reserve_items from mailbox
   where lane = $1 and mailbox = any($3::uuid[]) order by mailbox for update
 ),
 invites as materialized (
@@ -40,9 +46,9 @@ invites as materialized (
   order by account, invite for update
 ),
 sound as materialized (
-  select i.*, m.next_seq, m.queued_items, m.queued_bytes, m.large_bytes,
+  select i.*, m.next_seq, m.queued_items, m.queued_bytes, m.large_bytes, m.reserve_items,
     bool_and(m.mailbox is not null) over (partition by i.up) as whole,
-    i.invite is not null
+    i.invite is not null or i.reserve
       or m.queued_items + count(*) over box > $16
       or m.queued_bytes + sum(i.bytes) over box > $17
       or (i.bucket >= ${firstLargeBucket} and m.large_bytes + sum(i.bytes) over box > $18) as tight
@@ -60,10 +66,12 @@ invited as materialized (
   select f.*, f.invite is null or coalesce(f.invite_count <= ${maxInviteItems}, false) as welcome from fresh f
 ),
 judged as materialized (
-  select w.*, w.welcome
-    and queued_items + count(*) filter (where welcome) over box <= $16
-    and queued_bytes + sum(bytes) filter (where welcome) over box <= $17
-    and (bucket < ${firstLargeBucket} or large_bytes + sum(bytes) filter (where welcome and bucket >= ${firstLargeBucket}) over box <= $18) as fits
+  select w.*, w.welcome and case when reserve
+    then reserve_items + count(*) filter (where welcome and reserve) over box <= ${maxReserveItems}
+    else queued_items + count(*) filter (where welcome and not reserve) over box <= $16
+      and queued_bytes + sum(bytes) filter (where welcome and not reserve) over box <= $17
+      and (bucket < ${firstLargeBucket} or large_bytes + sum(bytes) filter (where welcome and bucket >= ${firstLargeBucket}) over box <= $18)
+    end as fits
   from invited w
   window box as (partition by mailbox order by bucket, ord)
 ),
@@ -72,7 +80,7 @@ numbered as materialized (
 ),
 inserted as (
   insert into item (lane, day, mailbox, seq, slot, bucket, source, header, body, body_id)
-  select m.lane, n.day, m.mailbox, n.seq, n.slot, n.bucket, case when n.invite is null then 0 else 1 end,
+  select m.lane, n.day, m.mailbox, n.seq, n.slot, n.bucket, case when n.reserve then 2 when n.invite is null then 0 else 1 end,
     substring((select bytes from blob) from n.header_at for ${headerBytes}),
     case when n.body_id is null then substring((select bytes from blob) from n.body_at for n.bytes - ${headerBytes}) end, n.body_id
   from numbered n join mailbox m on m.mailbox = n.mailbox
@@ -94,14 +102,16 @@ shared as (
 ),
 drawn as (
   select j.mailbox, count(*) filter (where j.fits) as numbers,
-    count(*) filter (where j.welcome and not j.fits) as refused,
-    count(*) filter (where s.is_stored) as items,
-    coalesce(sum(j.bytes) filter (where s.is_stored), 0) as bytes,
+    count(*) filter (where j.welcome and not j.fits and not j.reserve) as refused,
+    count(*) filter (where s.is_stored and not j.reserve) as items,
+    count(*) filter (where s.is_stored and j.reserve) as reserve_items,
+    coalesce(sum(j.bytes) filter (where s.is_stored and not j.reserve), 0) as bytes,
     coalesce(sum(j.bytes) filter (where s.is_stored and j.bucket >= ${firstLargeBucket}), 0) as large
   from judged j left join stored s on s.ord = j.ord group by j.mailbox
 ),
 counted as (
   update mailbox set next_seq = mailbox.next_seq + d.numbers, queued_items = mailbox.queued_items + d.items,
+    reserve_items = mailbox.reserve_items + d.reserve_items,
     queued_bytes = mailbox.queued_bytes + d.bytes, large_bytes = mailbox.large_bytes + d.large,
     refused_count = mailbox.refused_count + d.refused,
     refused_since_ms = case when d.refused > 0 then coalesce(mailbox.refused_since_ms, $13) else mailbox.refused_since_ms end

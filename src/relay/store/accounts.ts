@@ -7,6 +7,7 @@
 import type { DeviceList } from "../../shared/crypto/device-list.ts";
 import type { Prekey } from "../../shared/crypto/prekey.ts";
 import { clampU64 } from "../../shared/bytes.ts";
+import { maxRetiredKeys, retiredKeyMs } from "../../shared/limits.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
 import { isUniqueViolation } from "./failure.ts";
 import { arrayLiteral, asBuffer, idOf, type Sql, uuidOf, uuidOfBytes } from "./sql-values.ts";
@@ -18,14 +19,19 @@ export interface NewAccount {
   readonly list: DeviceList;
   readonly prekey: Prekey;
   readonly accessKey: Uint8Array;
+  /** Hash of the code that has to let it in; undefined where anybody may register. */
+  readonly codeHash?: Uint8Array | undefined;
 }
 
-/** Stores a new account. Repeating the very same registration succeeds again; a used id is `conflict`. */
+/** `conflict`: a used id or key. `closed`: the code is unknown, used up, expired or revoked. */
+export type RegisterError = { readonly type: "conflict" | "closed" };
+
+/** Stores a new account. Repeating the very same registration succeeds again, and uses no code up. */
 export async function registerAccount(
   sql: Sql,
-  { account, lane, list, prekey, accessKey }: NewAccount,
+  { account, lane, list, prekey, accessKey, codeHash }: NewAccount,
   nowMs: number,
-): Promise<Result<void, { readonly type: "conflict" }>> {
+): Promise<Result<void, RegisterError>> {
   const [entry] = list.entries;
   if (entry === undefined) throw new Error("a device list without a device was verified");
   const ids = {
@@ -33,43 +39,67 @@ export async function registerAccount(
     device: uuidOfBytes(entry.deviceId),
     mailbox: uuidOfBytes(entry.mailbox),
   };
+  const codeText = codeHash === undefined ? null : asBuffer(codeHash).toString("hex");
+  let failure: RegisterError["type"] = "closed";
   try {
-    await sql`
-with used as (
-  insert into used_id (id, kind) values (${ids.account}, 'account'), (${ids.device}, 'device'), (${ids.mailbox}, 'mailbox')
+    const stored = await sql`
+with code as (
+  update registration_code set used = used + 1
+  where hash = decode(${codeText}::text, 'hex') and used < uses and revoked_at_ms is null and expires_at_ms > ${nowMs}
+  returning id
+),
+door as materialized (
+  select 1 from code union all select 1 where ${codeText}::text is null
+),
+used as (
+  insert into used_id (id, kind) select x.id, x.kind from door,
+    (values (${ids.account}::uuid, 'account'), (${ids.device}::uuid, 'device'), (${ids.mailbox}::uuid, 'mailbox')) as x(id, kind)
 ),
 new_account as (
   insert into account (account, aik, created_at_ms, list_version, list_hash)
-  values (${ids.account}, ${asBuffer(list.aik)}, ${nowMs}, ${list.version}, ${asBuffer(list.hash)})
+  select ${ids.account}::uuid, ${asBuffer(list.aik)}::bytea, ${nowMs}::bigint, ${list.version}::bigint, ${asBuffer(list.hash)}::bytea from door
 ),
 new_list as (
   insert into device_list (account, aik, version, hash, record)
-  values (${ids.account}, ${asBuffer(list.aik)}, ${list.version}, ${asBuffer(list.hash)}, ${asBuffer(list.record)})
+  select ${ids.account}::uuid, ${asBuffer(list.aik)}::bytea, ${list.version}::bigint, ${asBuffer(list.hash)}::bytea, ${asBuffer(list.record)}::bytea from door
 ),
 new_device as (
   insert into device (device_id, account, dsk, mailbox, state)
-  values (${ids.device}, ${ids.account}, ${asBuffer(entry.dsk)}, ${ids.mailbox}, ${entry.state})
+  select ${ids.device}::uuid, ${ids.account}::uuid, ${asBuffer(entry.dsk)}::bytea, ${ids.mailbox}::uuid, ${entry.state}::smallint from door
 ),
 new_prekey as (
   insert into prekey (device_id, account, not_before_ms, record, received_at_ms)
-  values (${ids.device}, ${ids.account}, ${clampU64(prekey.notBeforeMs)}, ${asBuffer(prekey.record)}, ${nowMs})
+  select ${ids.device}::uuid, ${ids.account}::uuid, ${clampU64(prekey.notBeforeMs)}::bigint, ${asBuffer(prekey.record)}::bytea, ${nowMs}::bigint from door
 ),
 new_key as (
-  insert into access_key (account, generation, key, created_at_ms) values (${ids.account}, 1, ${asBuffer(accessKey)}, ${nowMs})
+  insert into access_key (account, generation, key, created_at_ms)
+  select ${ids.account}::uuid, 1, ${asBuffer(accessKey)}::bytea, ${nowMs}::bigint from door
 )
-insert into mailbox (lane, mailbox, account, device_id) values (${lane}, ${ids.mailbox}, ${ids.account}, ${ids.device})`;
-    return ok(undefined);
+insert into mailbox (lane, mailbox, account, device_id)
+select ${lane}::int, ${ids.mailbox}::uuid, ${ids.account}::uuid, ${ids.device}::uuid from door returning mailbox`;
+    if (stored.length > 0) return ok(undefined);
   } catch (cause) {
     if (!isUniqueViolation(cause)) throw cause;
+    failure = "conflict";
   }
-  // The reply to a first attempt may have been lost: the same registration is success, not a conflict.
+  // The reply to a first attempt may have been lost: the same registration is success.
+  return (await isRegistered(sql, { account, list, accessKey }, ids.device))
+    ? ok(undefined)
+    : err({ type: failure });
+}
+
+async function isRegistered(
+  sql: Sql,
+  { account, list, accessKey }: Pick<NewAccount, "account" | "list" | "accessKey">,
+  device: string,
+): Promise<boolean> {
   const [same] = await sql`
     select 1 from account a
     join access_key k on k.account = a.account and k.generation = 1 and k.key = ${asBuffer(accessKey)}
     join device_list l on l.account = a.account and l.version = 1 and l.hash = ${asBuffer(list.hash)}
-    join prekey p on p.account = a.account and p.device_id = ${ids.device}
-    where a.account = ${ids.account} and a.aik = ${asBuffer(list.aik)}`;
-  return same === undefined ? err({ type: "conflict" }) : ok(undefined);
+    join prekey p on p.account = a.account and p.device_id = ${device}
+    where a.account = ${uuidOf(account)} and a.aik = ${asBuffer(list.aik)}`;
+  return same !== undefined;
 }
 
 /** An invite key that may still be tried. */
@@ -82,6 +112,8 @@ export interface OpenInvite {
 export interface Recipient {
   readonly account: string;
   readonly accessKey: Uint8Array;
+  /** Keys that still open the reserve, newest first. */
+  readonly retiredKeys: readonly Uint8Array[];
   readonly invites: readonly OpenInvite[];
   /** Mailboxes of devices not revoked. */
   readonly mailboxes: readonly { readonly mailbox: string; readonly hasPrekey: boolean }[];
@@ -90,6 +122,7 @@ export interface Recipient {
 interface RecipientRow {
   readonly account: string;
   readonly accessKey: Uint8Array;
+  readonly retired: string | null;
   readonly invites: string | null;
   readonly mailboxes: string | null;
 }
@@ -102,6 +135,8 @@ export async function findRecipients(
 ): Promise<ReadonlyMap<string, Recipient>> {
   const rows = await sql<RecipientRow[]>`
 select k.account::text as account, k.key as "accessKey",
+  (select string_agg(encode(o.key, 'hex'), ',' order by o.generation desc) from access_key o
+    where o.account = k.account and o.retired_at_ms > ${nowMs - retiredKeyMs}) as retired,
   (select string_agg(i.invite::text || ' ' || encode(i.key, 'hex'), ',') from invite_key i
     where i.account = k.account and i.revoked_at_ms is null and i.expires_at_ms > ${nowMs}) as invites,
   (select string_agg(d.mailbox::text || case when p.device_id is null then ' 0' else ' 1' end, ',')
@@ -116,6 +151,9 @@ function recipientOf(row: RecipientRow): Recipient {
   return {
     account: idOf(row.account),
     accessKey: row.accessKey,
+    retiredKeys: (row.retired?.split(",") ?? [])
+      .slice(0, maxRetiredKeys)
+      .map((key) => Buffer.from(key, "hex")),
     invites: pairsOf(row.invites).map(([invite, key]) => ({
       invite: idOf(invite),
       key: Buffer.from(key, "hex"),

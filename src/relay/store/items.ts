@@ -20,6 +20,8 @@ export interface CheckedUpload {
   readonly bucket: number;
   /** The invite that let it in; undefined for the access key. */
   readonly invite: string | undefined;
+  /** Let in by a retired access key: it takes room of its own. */
+  readonly isReserve?: boolean;
   readonly body: Uint8Array;
   readonly copies: readonly { readonly mailbox: string; readonly header: Uint8Array }[];
 }
@@ -83,6 +85,7 @@ export async function insertItems(
       quota.items,
       quota.bytes,
       quota.largeBytes,
+      columns.reserve,
     ],
     { prepare: true },
   );
@@ -112,6 +115,7 @@ interface InputRow {
   readonly bucket: number;
   readonly invite: string | null;
   readonly bodyId: string | null;
+  readonly reserve: string;
   readonly headerAt: number;
   readonly bodyAt: number;
 }
@@ -139,6 +143,7 @@ function columnsOf(uploads: readonly CheckedUpload[]): InputColumns {
       bucket: upload.bucket,
       invite: upload.invite === undefined ? null : uuidOf(upload.invite),
       bodyId: upload.copies.length > 1 ? uuidOfBytes(sharedBodyId(upload)) : null,
+      reserve: String(upload.isReserve === true),
       bodyAt,
     };
     for (const copy of upload.copies) {
@@ -155,6 +160,7 @@ function columnsOf(uploads: readonly CheckedUpload[]): InputColumns {
     bucket: column("bucket"),
     invite: column("invite"),
     bodyId: column("bodyId"),
+    reserve: column("reserve"),
     headerAt: column("headerAt"),
     bodyAt: column("bodyAt"),
     blob: Buffer.concat(parts).toString("base64"),

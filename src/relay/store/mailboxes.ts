@@ -4,7 +4,7 @@
  * A session number is drawn by every new connection. Everything that a connection writes names its
  * number, so that a displaced one is powerless, whichever process it lives in.
  */
-import { type Sql, uuidOf } from "./sql-values.ts";
+import { arrayLiteral, idOf, type Sql, uuidOf } from "./sql-values.ts";
 
 /** Which mailbox, in which lane. */
 export interface MailboxName {
@@ -65,4 +65,22 @@ export async function mailboxStatus(
       refused_count as "refusedCount", refused_since_ms as "refusedSinceMs"
     from mailbox where lane = ${hold.lane} and mailbox = ${uuidOf(hold.mailbox)} and session = ${hold.session}`;
   return row;
+}
+
+/** Where a mailbox stands: who holds it, and the highest sequence number drawn. */
+export interface MailboxPosition {
+  readonly session: number;
+  readonly through: number;
+}
+
+/** Where mailboxes of one lane stand. One that is missing no longer exists. */
+export async function readPositions(
+  sql: Sql,
+  lane: number,
+  mailboxes: readonly string[],
+): Promise<ReadonlyMap<string, MailboxPosition>> {
+  const rows = await sql<(MailboxPosition & { readonly mailbox: string })[]>`
+    select mailbox::text as mailbox, session, next_seq - 1 as through from mailbox
+    where lane = ${lane} and mailbox = any(${arrayLiteral(mailboxes.map(uuidOf))}::uuid[])`;
+  return new Map(rows.map(({ mailbox, ...position }) => [idOf(mailbox), position]));
 }

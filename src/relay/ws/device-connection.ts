@@ -215,7 +215,7 @@ export class DeviceConnection implements RegisteredConnection {
     const { epoch } = this.#ports.identity;
     this.#sendFrame(readyFrame(epoch, session, this.#nowMs()));
     // After ready, and only while this is the newest connection: nothing binary precedes either.
-    this.#ports.registry.hold(device.mailbox, session.session, this);
+    this.#ports.registry.hold({ ...name, session: session.session }, this);
     if (!this.#isEnded()) opened.stream.start();
   }
 

@@ -1,9 +1,10 @@
 /**
  * The open connections of this process, by mailbox: at most one may hold a mailbox, and the one with
- * the higher session number wins. Other processes are displaced through the database.
+ * the higher session number wins. What other processes did is told by `observe`.
  *
  * Bound: one entry per mailbox, and one per socket that has not authenticated yet (10 s at most).
  */
+import type { MailboxHold, MailboxPosition } from "../store/mailboxes.ts";
 
 /** What the registry does to a connection. */
 export interface RegisteredConnection {
@@ -20,8 +21,11 @@ export interface RegisteredConnection {
 }
 
 interface Holder {
+  readonly lane: number;
   readonly session: number;
   readonly connection: RegisteredConnection;
+  /** Highest number that `observe` was told of. */
+  through: number;
 }
 
 /** Every connection of this process. */
@@ -41,19 +45,42 @@ export class ConnectionRegistry {
   }
 
   /** Gives a mailbox to the connection with the highest session; the other one is displaced. */
-  hold(mailbox: string, session: number, connection: RegisteredConnection): void {
+  hold({ lane, mailbox, session }: MailboxHold, connection: RegisteredConnection): void {
     const current = this.#holderByMailbox.get(mailbox);
     if (current !== undefined && current.session > session) {
       connection.displace();
       return;
     }
-    this.#holderByMailbox.set(mailbox, { session, connection });
+    this.#holderByMailbox.set(mailbox, { lane, session, connection, through: 0 });
     current?.connection.displace();
     void connection.ended.then(() => {
       if (this.#holderByMailbox.get(mailbox)?.connection === connection) {
         this.#holderByMailbox.delete(mailbox);
       }
     });
+  }
+
+  /** The mailboxes of a lane that are held here. */
+  heldIn(lane: number): readonly string[] {
+    return [...this.#holderByMailbox].flatMap(([mailbox, holder]) =>
+      holder.lane === lane ? [mailbox] : [],
+    );
+  }
+
+  /**
+   * Compares a held mailbox with its row, or with the lack of one. Whoever was overtaken in another
+   * process hears of it. Returns whether numbers were drawn since the last time.
+   */
+  observe(mailbox: string, position: MailboxPosition | undefined): boolean {
+    const holder = this.#holderByMailbox.get(mailbox);
+    if (holder === undefined) return false;
+    if (position === undefined) holder.connection.revoke();
+    else if (position.session > holder.session) holder.connection.displace();
+    else if (position.through > holder.through) {
+      holder.through = position.through;
+      return true;
+    }
+    return false;
   }
 
   /** Ends the connections of mailboxes that no longer exist. */

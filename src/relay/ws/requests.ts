@@ -21,6 +21,7 @@ import { type Refusal, refusal } from "../../shared/wire/errors.ts";
 import { parseU64 } from "../../shared/wire/fields.ts";
 import type { RequestFrame } from "../../shared/wire/frames.ts";
 import type { KnownDevice, ListUpdated, ListUpdateError } from "../store/devices.ts";
+import type { RotateError } from "../store/access-keys.ts";
 import type { InviteKeyError } from "../store/invites.ts";
 import type { MailboxHold, MailboxStatus } from "../store/mailboxes.ts";
 import type { PublishError } from "../store/prekeys.ts";
@@ -54,6 +55,7 @@ export interface RequestPorts {
     key: Uint8Array,
     expiresMs: number | undefined,
   ) => Promise<Result<void, InviteKeyError>>;
+  readonly rotateKey: (holder: Holder, key: Uint8Array) => Promise<Result<void, RotateError>>;
   readonly status: (holder: Holder) => Promise<MailboxStatus | undefined>;
   readonly clock: Clock;
 }
@@ -70,6 +72,8 @@ export function createAnswerRequest(ports: RequestPorts): AnswerRequest {
         return updateList(ports, holder, frame);
       case "invite-key":
         return setInvite(ports, holder, frame);
+      case "rotate-access-key":
+        return rotate(ports, holder, frame);
       case "mailbox-status":
         return status(ports, holder);
       default:
@@ -185,6 +189,22 @@ async function setInvite(
     default:
       return assertNever(set.error.type);
   }
+}
+
+async function rotate(
+  ports: RequestPorts,
+  holder: Holder,
+  frame: FrameOf<"rotate-access-key">,
+): Promise<Result<Answer, Refusal>> {
+  const key = parseId(frame.key, 32);
+  if (!key.ok) return err(refusal("malformed", "key: not canonical"));
+  const rotated = await ports.rotateKey(holder, key.value);
+  if (rotated.ok) return ok({});
+  return err(
+    rotated.error.type === "displaced"
+      ? displaced()
+      : refusal("conflict", "the account had this key before, or replaced it meanwhile: draw anew"),
+  );
 }
 
 async function status(ports: RequestPorts, holder: Holder): Promise<Result<Answer, Refusal>> {

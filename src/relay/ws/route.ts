@@ -24,6 +24,7 @@ export function registerDeviceRoute(
     "/v1/device",
     {
       websocket: true,
+      schema: { hide: true },
       preValidation: async (request, reply) => {
         const waitMs = limit.address(addressOf(request));
         if (waitMs === 0) return;

@@ -64,6 +64,11 @@ const inviteKeyFrame = Type.Object(
   },
   strict,
 );
+/** Replaces the account's access key; the old one is kept for the reserve. */
+const rotateAccessKeyFrame = Type.Object(
+  { type: Type.Literal("rotate-access-key"), id: requestId, key: bytesField(32, "access key") },
+  strict,
+);
 const mailboxStatusFrame = Type.Object(
   { type: Type.Literal("mailbox-status"), id: requestId },
   strict,
@@ -73,6 +78,7 @@ const requestFrames = [
   publishPrekeyFrame,
   updateDeviceListFrame,
   inviteKeyFrame,
+  rotateAccessKeyFrame,
   mailboxStatusFrame,
 ] as const;
 const deviceFrame = Type.Union([authFrame, ackFrame, ...requestFrames]);

@@ -2,12 +2,14 @@
  * The relay's HTTP interface as schemas: what a stranger may ask. The relay validates with them and
  * the device parses replies with them, so the two cannot drift. Field names come from here, once.
  *
- * Uploads, items and rendezvous boxes are raw bytes (`application/octet-stream`) and have no schema.
+ * Uploads and rendezvous boxes are raw bytes (`application/octet-stream`): described here, and parsed
+ * by who takes them.
  *
  * Spec: docs/protocol.md "Relay interface".
  */
-import { type Static, Type } from "typebox";
+import { type Static, type TUnsafe, Type } from "typebox";
 import { prekeyBytes } from "../crypto/prekey.ts";
+import { maxRendezvousBytes, maxUploadBytes } from "../limits.ts";
 import { refusalCodes } from "./errors.ts";
 import { bytesField, u64Field, variableBytesField } from "./fields.ts";
 
@@ -18,6 +20,20 @@ const time = u64Field("relay time, ms since 1970 UTC");
 const mailbox = bytesField(16, "device mailbox");
 const deviceList = variableBytesField(maxDeviceListBytes, "signed device list");
 const prekey = bytesField(prekeyBytes, "signed prekey");
+
+/** Raw bytes as a body. The description says what is in them; no validator looks. */
+function rawBytes(description: string, maxLength: number): TUnsafe<Uint8Array> {
+  return Type.Unsafe<Uint8Array>({ type: "string", format: "binary", maxLength, description });
+}
+/** The body of `POST /v1/envelopes`. */
+export const uploadBytes = rawBytes(
+  "one upload: ver u8 | bucket u8 | n u8 | key_kind u8 | account mailbox 16 | slot 16 | " +
+    "token_expiry u64 | token 32 | n × (device mailbox 16 | header 1176) | body; integers are " +
+    "big-endian, the body has 1,072, 4,144, 16,432, 65,584 or 262,192 bytes for bucket 0 to 4",
+  maxUploadBytes,
+);
+/** What is in a rendezvous box. */
+export const boxBytes = rawBytes("one box, sealed between two devices", maxRendezvousBytes);
 
 /** Every refusal. */
 export const refusalReply = Type.Object({

@@ -29,7 +29,7 @@ describe.each(testStores())("openDatabase on $name", ({ name, open }) => {
     await Promise.all(opened.map((relay) => relay.close()));
     await empty.drop();
     expect(opened.map(({ schema }) => schema.applied).toSorted((a, b) => a - b)).toEqual([
-      0, 0, 0, 2,
+      0, 0, 0, 3,
     ]);
     expect(new Set(epochs.map((rows) => JSON.stringify(rows))).size).toBe(1);
   });
