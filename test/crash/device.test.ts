@@ -9,20 +9,28 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Device } from "../../src/device/device.ts";
 import { createDevice } from "../../src/device/index.ts";
 import { startChild } from "../support/child.ts";
+import { createTestDatabase, testStores } from "../support/postgres.ts";
 import { expectOk, type Pair, startPair, until } from "../support/pair.ts";
 
 const rounds = 20;
 
-describe("a device killed between journal and acknowledgement", () => {
+describe.each(testStores())("a device killed before its ack, the relay on $name", ({ name }) => {
   let folder: string;
   let pair: Pair;
+  let database: { readonly url: string; readonly drop: () => Promise<void> } | undefined;
   beforeAll(async () => {
     folder = mkdtempSync(path.join(tmpdir(), "pixie-crash-"));
-    pair = await startPair({ bobFolder: folder, bobKey: "crash test" });
+    database = name === "external" ? await createTestDatabase("external", "template") : undefined;
+    pair = await startPair({
+      bobFolder: folder,
+      bobKey: "crash test",
+      ...(database === undefined ? {} : { databaseUrl: database.url }),
+    });
     await pair.bob.close();
   });
   afterAll(async () => {
     await pair.close();
+    await database?.drop();
     rmSync(folder, { recursive: true, force: true });
   });
 

@@ -120,14 +120,26 @@ export interface Pair {
   readonly close: () => Promise<void>;
 }
 
-/** Starts a relay on its embedded database and two people on it. `bobFolder` keeps Bob on disk. */
-export async function startPair(
-  options: { readonly bobFolder?: string; readonly bobKey?: string } = {},
-): Promise<Pair> {
-  const { bobFolder: dataDir, bobKey: passphrase } = options;
+/** What a pair may differ in. `bobFolder` keeps Bob on disk; without `databaseUrl` the relay's own. */
+export interface PairOptions {
+  readonly bobFolder?: string;
+  readonly bobKey?: string;
+  readonly databaseUrl?: string;
+}
+
+/** Starts a relay and two people on it. */
+export async function startPair(options: PairOptions = {}): Promise<Pair> {
+  const { bobFolder: dataDir, bobKey: passphrase, databaseUrl } = options;
   const folder = mkdtempSync(path.join(tmpdir(), "pixie-pair-"));
   const relay = await createRelay({
-    config: { ...defaultConfig, dataDir: folder, port: 0, logLevel: "silent", ...unlimited },
+    config: {
+      ...defaultConfig,
+      dataDir: folder,
+      port: 0,
+      logLevel: "silent",
+      ...unlimited,
+      ...(databaseUrl === undefined ? {} : { databaseUrl }),
+    },
   });
   if (!relay.ok) throw new Error(relay.error.message);
   const alice = await newPerson(relay.value.url, "Alice");
