@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { acknowledgeItems, releaseBodies } from "../../src/relay/store/acknowledgements.ts";
 import { readItems } from "../../src/relay/store/deliveries.ts";
-import { type CheckedUpload, type CopyOutcome, insertItems } from "../../src/relay/store/items.ts";
+import { type CheckedUpload, insertItems } from "../../src/relay/store/items.ts";
 import { claimSession } from "../../src/relay/store/mailboxes.ts";
 import { uuidOf } from "../../src/relay/store/sql-values.ts";
 import { itemBytes } from "../../src/relay/delivery/window.ts";
@@ -11,20 +11,17 @@ import {
   bodyCounts,
   countedItems,
   createMailboxes,
+  insertBatch,
   mailboxRow,
   newId,
+  states,
   storeDay,
+  storeDays,
   storeNowMs,
   storeUpload,
+  waitingItems,
 } from "../support/mailboxes.ts";
 import { type TestDatabase, testStores } from "../support/postgres.ts";
-
-const days = { from: 0, to: storeDay + 2 };
-
-/** States by upload and copy. */
-function states(outcomes: readonly (readonly CopyOutcome[])[]): string[][] {
-  return outcomes.map((copies) => copies.map((copy) => copy.state));
-}
 
 describe.each(testStores())("accepting on $name", ({ open }) => {
   let db: TestDatabase;
@@ -33,17 +30,8 @@ describe.each(testStores())("accepting on $name", ({ open }) => {
   });
   afterAll(() => db.drop());
 
-  const insert = (...uploads: CheckedUpload[]): Promise<readonly (readonly CopyOutcome[])[]> =>
-    insertItems(db.sql, 0, { uploads, nowMs: storeNowMs });
-  const waiting = async (mailbox: string, lane = 0) => {
-    const [items] = await readItems(
-      db.sql,
-      lane,
-      [{ mailbox, afterSeq: 0, maxItems: 1_000, maxBytes: 2 ** 30 }],
-      days,
-    );
-    return items ?? [];
-  };
+  const insert = (...uploads: CheckedUpload[]) => insertBatch(db.sql, uploads);
+  const waiting = (mailbox: string, lane = 0) => waitingItems(db.sql, mailbox, lane);
 
   it("R17, R18: a repeated slot is a duplicate with nothing changed, acknowledged or not", async () => {
     const bob = await createMailboxes(db.sql, 1);
@@ -237,7 +225,7 @@ describe.each(testStores())("accepting on $name", ({ open }) => {
         db.sql,
         0,
         [{ mailbox, afterSeq, maxItems, maxBytes }],
-        days,
+        storeDays,
       );
       return items.map((item) => item.seq);
     };

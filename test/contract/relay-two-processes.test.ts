@@ -1,26 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { readItems } from "../../src/relay/store/deliveries.ts";
-import { type CheckedUpload, type CopyOutcome, insertItems } from "../../src/relay/store/items.ts";
+import { type CheckedUpload, insertItems } from "../../src/relay/store/items.ts";
 import { openDatabase } from "../../src/relay/db/client.ts";
 import { createLog } from "../../src/relay/log.ts";
 import {
   bodyCounts,
   countedItems,
   createMailboxes,
+  insertBatch,
   mailboxRow,
-  storeDay,
+  states,
+  storeDays,
   storeNowMs,
   storeUpload,
+  waitingItems,
 } from "../support/mailboxes.ts";
 import { type TestDatabase, testStores } from "../support/postgres.ts";
-
-const days = { from: 0, to: storeDay + 2 };
-
-/** States by upload and copy. */
-function states(outcomes: readonly (readonly CopyOutcome[])[]): string[][] {
-  return outcomes.map((copies) => copies.map((copy) => copy.state));
-}
 
 describe.each(testStores())("two relays on $name", ({ open }) => {
   let db: TestDatabase;
@@ -29,17 +25,8 @@ describe.each(testStores())("two relays on $name", ({ open }) => {
   });
   afterAll(() => db.drop());
 
-  const insert = (...uploads: CheckedUpload[]): Promise<readonly (readonly CopyOutcome[])[]> =>
-    insertItems(db.sql, 0, { uploads, nowMs: storeNowMs });
-  const waiting = async (mailbox: string, lane = 0) => {
-    const [items] = await readItems(
-      db.sql,
-      lane,
-      [{ mailbox, afterSeq: 0, maxItems: 1_000, maxBytes: 2 ** 30 }],
-      days,
-    );
-    return items ?? [];
-  };
+  const insert = (...uploads: CheckedUpload[]) => insertBatch(db.sql, uploads);
+  const waiting = (mailbox: string, lane = 0) => waitingItems(db.sql, mailbox, lane);
 
   it("R5, R9: two relays on one database: numbers never appear below one already read", async () => {
     const bob = await createMailboxes(db.sql, 4);
@@ -67,7 +54,7 @@ describe.each(testStores())("two relays on $name", ({ open }) => {
           db.sql,
           0,
           [{ mailbox, afterSeq: seen.at(-1) ?? 0, maxItems: 16, maxBytes: 2 ** 30 }],
-          days,
+          storeDays,
         );
         seen.push(...items.map((item) => item.seq));
         if (last && items.length === 0) return seen;

@@ -8,12 +8,15 @@ import { headerBytes } from "../../src/shared/limits.ts";
 import { systemRng } from "../../src/shared/rng.ts";
 import { bodyBytes, makeSlot } from "../../src/shared/wire/envelope.ts";
 import { ensureDays } from "../../src/relay/store/expiry.ts";
-import type { CheckedUpload } from "../../src/relay/store/items.ts";
+import { readItems } from "../../src/relay/store/deliveries.ts";
+import { type CheckedUpload, type CopyOutcome, insertItems } from "../../src/relay/store/items.ts";
 import { type Sql, uuidOf } from "../../src/relay/store/sql-values.ts";
 
 /** Friday 15 January 2027, 08:00 UTC. */
 export const storeNowMs = 1_800_000_000_000;
 export const storeDay = dayOf(storeNowMs);
+/** Days to read: all that a test writes. */
+export const storeDays = { from: 0, to: storeDay + 2 };
 
 /** An account with mailboxes of its own. */
 export interface StoreAccount {
@@ -106,4 +109,28 @@ function filled(bytes: number): Uint8Array {
   const body = new Uint8Array(bytes).fill(systemRng(1)[0] ?? 0);
   body.set(systemRng(32));
   return body;
+}
+
+/** Stores uploads as one batch of lane 0. */
+export function insertBatch(
+  sql: Sql,
+  uploads: readonly CheckedUpload[],
+): Promise<readonly (readonly CopyOutcome[])[]> {
+  return insertItems(sql, 0, { uploads, nowMs: storeNowMs });
+}
+
+/** States by upload and copy. */
+export function states(outcomes: readonly (readonly CopyOutcome[])[]): string[][] {
+  return outcomes.map((copies) => copies.map((copy) => copy.state));
+}
+
+/** Everything that waits in a mailbox. */
+export async function waitingItems(
+  sql: Sql,
+  mailbox: string,
+  lane = 0,
+): Promise<Awaited<ReturnType<typeof readItems>>[number]> {
+  const whole = { mailbox, afterSeq: 0, maxItems: 1_000, maxBytes: 2 ** 30 };
+  const [items] = await readItems(sql, lane, [whole], storeDays);
+  return items ?? [];
 }
