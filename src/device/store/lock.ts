@@ -10,7 +10,7 @@ import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import path from "node:path";
 
 import { err, ok, type Result } from "../../shared/result.ts";
-import { SqliteDatabase } from "./driver.ts";
+import { SqliteDatabase, type SqliteConnection } from "./driver.ts";
 
 /** Another process holds the folder. `pid` is absent while the holder is only starting. */
 export interface LockError {
@@ -27,6 +27,9 @@ export interface FolderLock extends Disposable {
 const lockFile = "device.lock";
 const pidFile = "device.pid";
 
+// A database that nobody references is closed by the garbage collector, and its lock goes with it.
+const held = new Set<SqliteConnection>();
+
 /** Takes the folder's lock at once or answers who holds it. Throws when the disk refuses. */
 export function lockDataFolder(dataDir: string): Result<FolderLock, LockError> {
   const database = new SqliteDatabase(path.join(dataDir, lockFile), { timeout: 0 });
@@ -40,11 +43,10 @@ export function lockDataFolder(dataDir: string): Result<FolderLock, LockError> {
     }
     throw cause;
   }
+  held.add(database);
   writePid(dataDir);
-  let held = true;
   const release = (): void => {
-    if (!held) return;
-    held = false;
+    if (!held.delete(database)) return;
     // The name goes before the lock: afterwards it could already be that of the next holder.
     rmSync(path.join(dataDir, pidFile), { force: true });
     database.close();
