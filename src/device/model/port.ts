@@ -41,7 +41,9 @@ export interface BoundTool {
   readonly description: string;
   readonly signature: string;
   readonly parameters: {
-    readonly properties: Readonly<Record<string, { readonly maxLength: number }>>;
+    readonly properties: Readonly<
+      Record<string, { readonly maxLength: number; readonly pattern?: string }>
+    >;
   };
 }
 

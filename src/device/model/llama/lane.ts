@@ -1,0 +1,154 @@
+/**
+ * One sequence of the engine and what it remembers: a prompt that begins like the last one is not
+ * evaluated again from its start. One generation at a time; others wait in line, within a bound.
+ *
+ * Owns the loop: prefill in chunks, then token by token under a grammar, with an abort heard between
+ * any two. It knows nothing of plans and calls. Spec: docs/agent.md "The engine".
+ */
+import type { Llama, LlamaContextSequence, LlamaModel, Token } from "node-llama-cpp";
+
+import type { OnToken, Usage } from "../port.ts";
+import type { Binding } from "./binding.ts";
+
+/** What a reply may be. */
+export interface Guide {
+  /** GBNF; the grammar ends the reply by itself. */
+  readonly grammar: string;
+  /**
+   * Looks at the text so far and says what has to follow, so that it need not be generated token by
+   * token, and the grammar of what comes after; no grammar: nothing does.
+   */
+  readonly resume?: (text: string) => Forced | undefined;
+}
+
+/** Text that has to follow. */
+export interface Forced {
+  readonly text: string;
+  readonly grammar: string | undefined;
+}
+
+/** One generation. */
+export interface Generation {
+  readonly prompt: readonly Token[];
+  /** `undefined`: free text. */
+  readonly guide: Guide | undefined;
+  readonly maxTokens: number;
+  /** Hears the whole text so far, after every token. */
+  readonly onText?: OnToken;
+}
+
+/** What came of it: the end of the reply, its limit, or an abort. */
+export interface Generated {
+  readonly text: string;
+  readonly stop: "end" | "tokens" | "aborted";
+  readonly usage: Usage;
+}
+
+/** Tokens that are evaluated between two looks at the signal: about a second of a slow machine. */
+const chunkTokens = 64;
+
+/** What a lane is made of. */
+export interface LaneParts {
+  readonly binding: Binding;
+  readonly llama: Llama;
+  readonly model: LlamaModel;
+  readonly sequence: LlamaContextSequence;
+  /** Units: ms. */
+  readonly nowMs: () => number;
+}
+
+/** Runs one generation. Whoever calls sees to it that no other is running in the sequence. */
+export async function generate(
+  parts: LaneParts,
+  generation: Generation,
+  signal: AbortSignal,
+): Promise<Generated> {
+  const startedMs = parts.nowMs();
+  const { prompt } = generation;
+  const evaluatedTokens = await prefill(parts.sequence, prompt, signal);
+  const { tokens, stop } = signal.aborted
+    ? { tokens: [], stop: "aborted" as const }
+    : await decode(parts, generation, signal);
+  return {
+    text: parts.model.detokenize(tokens),
+    stop,
+    usage: {
+      promptTokens: prompt.length,
+      evaluatedTokens,
+      completionTokens: tokens.length,
+      ms: parts.nowMs() - startedMs,
+    },
+  };
+}
+
+/** Brings the sequence to the prompt but its last token, in chunks. Returns how many are evaluated. */
+async function prefill(
+  sequence: LlamaContextSequence,
+  prompt: readonly Token[],
+  signal: AbortSignal,
+): Promise<number> {
+  const { firstDifferentIndex } = sequence.compareContextTokens([...prompt]);
+  // The last token is evaluated again in any case: what follows it is asked for.
+  const kept = Math.min(firstDifferentIndex, prompt.length - 1);
+  if (sequence.nextTokenIndex > kept) {
+    await sequence.eraseContextTokenRanges([{ start: kept, end: sequence.nextTokenIndex }]);
+  }
+  for (let at = kept; at < prompt.length - 1; at += chunkTokens) {
+    if (signal.aborted) return at - kept;
+    const chunk = prompt.slice(at, Math.min(at + chunkTokens, prompt.length - 1));
+    await sequence.evaluateWithoutGeneratingNewTokens(chunk);
+  }
+  return prompt.length - kept;
+}
+
+interface Decoded {
+  readonly tokens: readonly Token[];
+  readonly stop: Generated["stop"];
+}
+
+async function decode(
+  parts: LaneParts,
+  { prompt, guide, maxTokens, onText }: Generation,
+  signal: AbortSignal,
+): Promise<Decoded> {
+  const tokens: Token[] = [];
+  let pending: readonly Token[] = prompt.slice(-1);
+  let grammar = guide?.grammar;
+  for (;;) {
+    // Each stretch has a grammar of its own: what was forced is not in it.
+    const stretch = sample(parts, pending, grammar);
+    const before = tokens.length;
+    let forced: Forced | undefined;
+    for await (const token of stretch) {
+      if (parts.model.isEogToken(token)) return { tokens, stop: "end" };
+      tokens.push(token);
+      const text = parts.model.detokenize(tokens);
+      onText?.(text);
+      if (signal.aborted) return { tokens, stop: "aborted" };
+      if (tokens.length >= maxTokens) return { tokens, stop: "tokens" };
+      forced = guide?.resume?.(text);
+      if (forced !== undefined) break;
+    }
+    if (forced === undefined || tokens.length === before) return { tokens, stop: "end" };
+    const last = tokens.slice(-1);
+    const rest = parts.model.tokenize(forced.text, false, "trimLeadingSpace");
+    tokens.push(...rest);
+    if (forced.grammar === undefined) return { tokens, stop: "end" };
+    pending = [...last, ...rest];
+    grammar = forced.grammar;
+  }
+}
+
+function sample(
+  { binding, llama, model, sequence }: LaneParts,
+  tokens: readonly Token[],
+  grammar: string | undefined,
+): AsyncGenerator<Token, void, void | Token | Token[]> {
+  const options = { temperature: 0, yieldEogToken: true };
+  if (grammar === undefined) return sequence.evaluate([...tokens], options);
+  const grammarEvaluationState = new binding.LlamaGrammarEvaluationState({
+    model,
+    grammar: new binding.LlamaGrammar(llama, { grammar }),
+  });
+  return sequence.evaluate([...tokens], { ...options, grammarEvaluationState });
+}
