@@ -2,7 +2,7 @@
  * The way out through an HTTP proxy, as HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY say; Node asks
  * none of them by itself. It opens connections and knows nothing of what is fetched over them.
  *
- * Spec: RFC 9110 §9.3.6 (CONNECT); the variables have no standard, this follows curl.
+ * Spec: RFC 9110, CONNECT; the variables have no standard, this follows curl.
  */
 import { request as httpRequest } from "node:http";
 import type { Socket } from "node:net";

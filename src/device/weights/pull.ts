@@ -26,9 +26,6 @@ export interface PullParts extends Omit<DownloadParts, "hub" | "onBytes"> {
   readonly onProgress?: (progress: PullProgress) => void;
 }
 
-/** Without a word for so long, a server is asked anew. */
-export const defaultStallMs = 60_000;
-
 /** Pulls it and returns the path of its file. Pulling what is there does nothing. */
 export async function pullModel(
   entry: CatalogueEntry,

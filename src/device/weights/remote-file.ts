@@ -2,7 +2,7 @@
  * Opens a file of a web server from some byte on: redirects, proxies, and a body that must not stop.
  * It tells what is worth another try and what is not; trying again and keeping bytes is download.ts.
  *
- * Spec: RFC 9110 §14 (ranges).
+ * Spec: RFC 9110, range requests.
  */
 import { type IncomingMessage, request as httpRequest, type RequestOptions } from "node:http";
 import { request as httpsRequest } from "node:https";
