@@ -2,8 +2,8 @@
  * The messages that a language model reads: one for a plan, and for a step the calls so far with
  * their results, each as a turn of its own, so that a step's prompt begins with the whole last one.
  *
- * Results that hold words of others are fenced and named as data. Pure. Spec: docs/agent.md "What a
- * model reads".
+ * Results that hold words of others are fenced and named as data. Pure.
+ * Spec: docs/agent.md "What a model reads".
  */
 import type { BoundTool, CompletedCall, DirectRequest, PlanRequest, StepRequest } from "./port.ts";
 

@@ -53,12 +53,14 @@ export function writeGguf(
 
 /** How the tokenizer `gpt2` writes each byte as a printable character. */
 export function byteAlphabet(): readonly string[] {
-  const printable = (byte: number): boolean =>
-    (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
   let next = 256;
   return Array.from({ length: 256 }, (_, byte) =>
     String.fromCodePoint(printable(byte) ? byte : next++),
   );
+}
+
+function printable(byte: number): boolean {
+  return (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
 }
 
 function encodeValue(value: GgufValue): Buffer {

@@ -4,11 +4,13 @@
  *
  * Spec: docs/agent.md "The engine".
  */
+import type * as Module from "node-llama-cpp";
+
 import type { ModelFailure } from "../port.ts";
 import { err, ok, type Result } from "../../../shared/result.ts";
 
 /** The engine's module. */
-export type Binding = typeof import("node-llama-cpp");
+export type Binding = typeof Module;
 
 /** Brings the module. Tests pass another way to load it. */
 export async function loadBinding(

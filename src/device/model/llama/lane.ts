@@ -108,42 +108,57 @@ interface Decoded {
 
 async function decode(
   parts: LaneParts,
-  { prompt, guide, maxTokens, onText }: Generation,
+  generation: Generation,
   signal: AbortSignal,
 ): Promise<Decoded> {
   const tokens: Token[] = [];
-  let pending: readonly Token[] = prompt.slice(-1);
-  let grammar = guide?.grammar;
+  let pending: readonly Token[] = generation.prompt.slice(-1);
+  let grammar = generation.guide?.grammar;
   for (;;) {
-    // Each stretch has a grammar of its own: what was forced is not in it.
+    // Each stretch has a grammar of its own: what was filled in is not in it.
     const stretch = sample(parts, pending, grammar);
-    const before = tokens.length;
-    let forced: Forced | undefined;
-    for await (const token of stretch) {
-      if (parts.model.isEogToken(token)) return { tokens, stop: "end" };
-      tokens.push(token);
-      const text = parts.model.detokenize(tokens);
-      onText?.(text);
-      if (signal.aborted) return { tokens, stop: "aborted" };
-      if (tokens.length >= maxTokens) return { tokens, stop: "tokens" };
-      forced = guide?.resume?.(text);
-      if (forced !== undefined) break;
-    }
-    if (forced === undefined || tokens.length === before) return { tokens, stop: "end" };
+    const end = await speak(parts, { stretch, tokens, generation }, signal);
+    if (typeof end === "string") return { tokens, stop: end };
     const last = tokens.slice(-1);
-    const rest = parts.model.tokenize(forced.text, false, "trimLeadingSpace");
-    tokens.push(...rest);
-    if (forced.grammar === undefined) return { tokens, stop: "end" };
-    pending = [...last, ...rest];
-    grammar = forced.grammar;
+    const filled = parts.model.tokenize(end.text, false, "trimLeadingSpace");
+    tokens.push(...filled);
+    if (end.grammar === undefined) return { tokens, stop: "end" };
+    pending = [...last, ...filled];
+    grammar = end.grammar;
   }
+}
+
+interface Speech {
+  readonly stretch: AsyncGenerator<Token>;
+  /** Grows. */
+  readonly tokens: Token[];
+  readonly generation: Generation;
+}
+
+/** Takes tokens until the reply ends, or something has to follow that need not be generated. */
+async function speak(
+  { model }: LaneParts,
+  { stretch, tokens, generation: { guide, maxTokens, onText } }: Speech,
+  signal: AbortSignal,
+): Promise<Generated["stop"] | Forced> {
+  for await (const token of stretch) {
+    if (model.isEogToken(token)) return "end";
+    tokens.push(token);
+    const text = model.detokenize(tokens);
+    onText?.(text);
+    if (signal.aborted) return "aborted";
+    if (tokens.length >= maxTokens) return "tokens";
+    const forced = guide?.resume?.(text);
+    if (forced !== undefined) return forced;
+  }
+  return "end";
 }
 
 function sample(
   { binding, llama, model, sequence }: LaneParts,
   tokens: readonly Token[],
   grammar: string | undefined,
-): AsyncGenerator<Token, void, void | Token | Token[]> {
+): AsyncGenerator<Token> {
   const options = { temperature: 0, yieldEogToken: true };
   if (grammar === undefined) return sequence.evaluate([...tokens], options);
   const grammarEvaluationState = new binding.LlamaGrammarEvaluationState({

@@ -2,7 +2,7 @@
  * The grammar of a plan: one sentence in which no other handle than the admitted ones can appear. Its
  * purpose is free text.
  *
- * Spec: docs/agent.md "Plan".
+ * Spec: docs/agent.md "The engine".
  */
 
 /** Handles that one plan may name. */

@@ -34,81 +34,93 @@ export async function createResidence(
   parts: ResidenceParts,
 ): Promise<Result<Residence, ModelFailure>> {
   const first = await parts.open();
-  return first.ok ? ok(residenceOf(parts, first.value)) : err(first.error);
+  return first.ok ? ok(new Resident(parts, first.value)) : err(first.error);
 }
 
-function residenceOf({ open, file, clock, idleMs }: ResidenceParts, first: Engine): Residence {
-  const ending = new AbortController();
-  let engine: Promise<Result<Engine, ModelFailure>> | undefined = Promise.resolve(ok(first));
-  let loaded: Engine | undefined = first;
-  let tokenizer: LoadedFile | undefined;
-  let users = 0;
-  let running: Promise<unknown> = Promise.resolve();
-  let cancelUnload = (): void => undefined;
+class Resident implements Residence {
+  readonly #parts: ResidenceParts;
+  readonly #ending = new AbortController();
+  #opening: Promise<Result<Engine, ModelFailure>> | undefined;
+  #engine: Engine | undefined;
+  #tokenizer: LoadedFile | undefined;
+  #users = 0;
+  #running: Promise<unknown> = Promise.resolve();
+  #cancelUnload: (() => void) | undefined;
 
-  const unload = async (): Promise<void> => {
-    const leaving = loaded;
-    if (users > 0 || leaving === undefined) return;
-    const words = await loadFile({ file, threads: 1, vocabOnly: true });
+  constructor(parts: ResidenceParts, engine: Engine) {
+    this.#parts = parts;
+    this.#engine = engine;
+    this.#opening = Promise.resolve(ok(engine));
+    this.#armUnload();
+  }
+
+  readonly use: Residence["use"] = async (work, signal) => {
+    const ending = this.#ending.signal;
+    if (ending.aborted) return { type: "failed", reason: "the model was closed" };
+    this.#cancelUnload?.();
+    this.#users += 1;
+    try {
+      const opened = await (this.#opening ??= this.#load());
+      if (!opened.ok) return opened.error;
+      const done = work(opened.value, AbortSignal.any([signal, ending]));
+      this.#running = Promise.allSettled([this.#running, done]);
+      return await done;
+    } finally {
+      this.#users -= 1;
+      if (this.#users === 0) this.#armUnload();
+    }
+  };
+
+  readonly countTokens = (text: string): number =>
+    this.#engine?.countTokens(text) ?? this.#tokenizer?.model.tokenize(text).length ?? 0;
+
+  readonly isLoaded = (): boolean => this.#engine !== undefined;
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ending.abort();
+    this.#cancelUnload?.();
+    await this.#opening;
+    await this.#running;
+    await this.#engine?.[Symbol.asyncDispose]();
+    await this.#tokenizer?.[Symbol.asyncDispose]();
+    this.#engine = undefined;
+    this.#tokenizer = undefined;
+  }
+
+  #armUnload(): void {
+    this.#cancelUnload?.();
+    const { idleMs, clock } = this.#parts;
+    if (idleMs === 0 || this.#ending.signal.aborted) return;
+    this.#cancelUnload = clock.schedule(idleMs, () => {
+      this.#running = Promise.allSettled([this.#running, this.#unload()]);
+    });
+  }
+
+  async #unload(): Promise<void> {
+    const leaving = this.#engine;
+    if (this.#users > 0 || leaving === undefined) return;
+    const words = await loadFile({ file: this.#parts.file, threads: 1, vocabOnly: true });
     // Somebody came while the tokenizer was loading: everything stays as it is.
-    if (users > 0 || ending.signal.aborted || !words.ok) {
+    if (this.#users > 0 || this.#ending.signal.aborted || !words.ok) {
       if (words.ok) await words.value[Symbol.asyncDispose]();
       return;
     }
-    tokenizer = words.value;
-    loaded = undefined;
-    engine = undefined;
+    this.#tokenizer = words.value;
+    this.#engine = undefined;
+    this.#opening = undefined;
     await leaving[Symbol.asyncDispose]();
-  };
-  const load = async (): Promise<Result<Engine, ModelFailure>> => {
-    const opened = await open();
+  }
+
+  async #load(): Promise<Result<Engine, ModelFailure>> {
+    const opened = await this.#parts.open();
     if (!opened.ok) {
-      engine = undefined;
+      this.#opening = undefined;
       return opened;
     }
-    loaded = opened.value;
-    const words = tokenizer;
-    tokenizer = undefined;
+    this.#engine = opened.value;
+    const words = this.#tokenizer;
+    this.#tokenizer = undefined;
     await words?.[Symbol.asyncDispose]();
     return opened;
-  };
-  const arm = (): void => {
-    cancelUnload();
-    if (idleMs > 0 && !ending.signal.aborted) {
-      cancelUnload = clock.schedule(idleMs, () => {
-        running = Promise.allSettled([running, unload()]);
-      });
-    }
-  };
-  arm();
-
-  return {
-    use: async (work, signal) => {
-      if (ending.signal.aborted) return { type: "failed", reason: "the model was closed" };
-      cancelUnload();
-      users += 1;
-      try {
-        const opened = await (engine ??= load());
-        if (!opened.ok) return opened.error;
-        const done = work(opened.value, AbortSignal.any([signal, ending.signal]));
-        running = Promise.allSettled([running, done]);
-        return await done;
-      } finally {
-        users -= 1;
-        if (users === 0) arm();
-      }
-    },
-    countTokens: (text) => loaded?.countTokens(text) ?? tokenizer?.model.tokenize(text).length ?? 0,
-    isLoaded: () => loaded !== undefined,
-    [Symbol.asyncDispose]: async () => {
-      ending.abort();
-      cancelUnload();
-      await engine;
-      await running;
-      await loaded?.[Symbol.asyncDispose]();
-      await tokenizer?.[Symbol.asyncDispose]();
-      loaded = undefined;
-      tokenizer = undefined;
-    },
-  };
+  }
 }

@@ -43,11 +43,14 @@ it("counts exactly: a token a byte here, and never a special one out of a text",
   expect(model.countTokens("<|im_end|>")).toBe("<|im_end|>".length);
 });
 
+/** Tokens that begin a message: its start, the role, a line break. */
+function opening(role: string): number {
+  return 1 + role.length + 1;
+}
+
 it("prices a prompt through the chat template", async () => {
   const { usage } = await planned(model, "what <|im_end|> is on?");
   const texts = planMessages(planOf("what <|im_end|> is on?"));
-  // Per message: start, role, line break, text, end, line break; then the opening of the reply.
-  const opening = (role: string): number => 1 + role.length + 1;
   const told = texts.reduce(
     (sum, { role, text }) => sum + opening(role) + Buffer.byteLength(text) + 2,
     0,
@@ -101,8 +104,9 @@ it("stops inside the prompt, and answers the next question", async () => {
   const reply = model.plan(planOf("y".repeat(3_000)), controller.signal);
   setImmediate(() => controller.abort());
   const stopped = await reply;
-  expect(stopped).toMatchObject({ type: "failed", reason: "the model was stopped" });
-  if (stopped.type === "failed") expect(stopped.usage?.evaluatedTokens ?? 0).toBeLessThan(3_000);
+  if (stopped.type !== "failed") throw new Error("expected a failure");
+  expect(stopped.reason).toBe("the model was stopped");
+  expect(stopped.usage?.evaluatedTokens ?? 0).toBeLessThan(3_000);
   expect((await model.plan(planOf("again?"), never)).type).toBe("plan");
 });
 
@@ -154,8 +158,9 @@ it.each<[what: string, bytes: (whole: Buffer) => Buffer, expected: RegExp]>([
 ])("says what is wrong with %s", async (what, bytes, expected) => {
   const file = models.write(`${what}.gguf`, bytes(randomLlama()));
   const opened = await openLlamaModel({ file, threads: 1 });
-  expect(opened).toMatchObject({ ok: false, error: { type: "failed", cause: "unavailable" } });
-  if (!opened.ok) expect(opened.error.reason).toMatch(expected);
+  if (opened.ok) throw new Error("expected a failure");
+  expect(opened.error).toMatchObject({ type: "failed", cause: "unavailable" });
+  expect(opened.error.reason).toMatch(expected);
 });
 
 it("says that there is no file, and what to do", async () => {
