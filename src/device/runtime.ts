@@ -10,11 +10,12 @@ import { err, ok, type Result } from "../shared/result.ts";
 import { systemRng } from "../shared/rng.ts";
 import { acceptInviteLink, makeInvite, noAccount, registerAccount } from "./account.ts";
 import { createBasicBrain } from "./agent/basic-brain.ts";
+import { nobodyAnswers } from "./agent/consent.ts";
+import type { DeviceAgent } from "./agent/port.ts";
 import { createAssistant } from "./assistant.ts";
 import type {
   Delays,
   Device,
-  DeviceAgent,
   DeviceError,
   DeviceEvent,
   DeviceOptions,
@@ -84,6 +85,8 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
     loadBrain: async () => createBasicBrain(await loadStaticRouter()),
     tools: own.tools,
     onRun: own.remember,
+    onDemand: () => [],
+    approver: nobodyAnswers,
     zone: () => options.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     onSkillsChanged: () => parts.emit({ type: "skills" }),
   });

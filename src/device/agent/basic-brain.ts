@@ -28,11 +28,11 @@ export function createBasicBrain(router: Router): Model {
   return {
     name: "basic",
     plan: async (request) => plan(router, request),
-    step: async (request) => step(request),
-    answer: async ({ reason }: DirectRequest) => ({
-      type: "answer",
-      text: `${reason}\n\n${basicBrainAbout}`,
-    }),
+    step: async (request) => step(router, request),
+    answer: async ({ reason, task }: DirectRequest) =>
+      task === "goal"
+        ? { type: "failed", reason: "the basic brain writes no sentences, so it restates no goal" }
+        : { type: "answer", text: `${reason}\n\n${basicBrainAbout}` },
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
 }
@@ -51,18 +51,60 @@ function plan(router: Router, { question, menu }: PlanRequest): PlanReply {
   }
 }
 
-function step({ question, tools, calls }: StepRequest): StepReply {
-  for (const tool of tools.slice(calls.length)) {
-    const args = argumentsFor(tool, question, calls);
-    // A call whose arguments cannot be found is made without them: the refusal is then in the trace.
-    return { type: "call", tool: tool.toolName, args };
+function step(router: Router, request: StepRequest): StepReply {
+  const { question, tools, calls } = request;
+  const resident = tools.some(({ toolName }) => agentTools.has(toolName));
+  if (resident && calls.length === 0) return firstResidentStep(router, request);
+  // Each tool once, in the order in which the skill mentions them.
+  const made = new Set(calls.map(({ tool }) => tool));
+  const following = resident ? tools.filter((tool) => isToldIn(calls[0], tool)) : tools;
+  const next = following.find(({ toolName }) => !made.has(toolName));
+  // A call whose arguments cannot be found is made without them: the refusal is then in the trace.
+  if (next !== undefined) {
+    return { type: "call", tool: next.toolName, args: argumentsFor(next, question, calls) };
   }
-  const results = calls.map(callText);
+  const results = calls.filter(({ tool }) => !agentTools.has(tool)).map(callText);
   const nothing = "This skill uses no tools, and the basic brain cannot follow prose.";
   return {
     type: "answer",
     text: [...(results.length === 0 ? [nothing] : results), basicBrainAbout].join("\n\n"),
   };
+}
+
+const agentTools: ReadonlySet<string> = new Set(["Skill", "ToolSearch"]);
+
+/** Whether a loaded skill's procedure names the tool. */
+function isToldIn(first: CompletedCall | undefined, tool: BoundTool): boolean {
+  return first?.tool === "Skill" && first.ok && first.text.includes(`- ${tool.signature}: `);
+}
+
+/** Loads the skill that was named, or the one that the router picks, or calls the tool that it picks. */
+function firstResidentStep(router: Router, request: StepRequest): StepReply {
+  const { question, menu, invoked, tools } = request;
+  if (invoked !== undefined) return { type: "call", tool: "Skill", args: { id: invoked } };
+  const own = tools.filter(({ toolName }) => !agentTools.has(toolName));
+  const lines = own.map((tool) => ({ handle: tool.toolName, line: tool.description }));
+  const { verdict } = router.rank(question, [...menu, ...lines]);
+  switch (verdict.type) {
+    case "pick": {
+      const tool = own.find(({ toolName }) => toolName === verdict.handle);
+      return tool === undefined
+        ? { type: "call", tool: "Skill", args: { id: verdict.handle } }
+        : { type: "call", tool: tool.toolName, args: argumentsFor(tool, question, []) };
+    }
+    case "unsure":
+      return {
+        type: "answer",
+        text: `Which of these do you mean?\n${verdict.handles.map((one) => `  /${one}`).join("\n")}`,
+      };
+    case "none":
+      return {
+        type: "answer",
+        text: `Nothing on the menu fits this question.\n\n${basicBrainAbout}`,
+      };
+    default:
+      return assertNever(verdict);
+  }
 }
 
 function argumentsFor(

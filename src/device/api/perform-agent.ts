@@ -11,7 +11,15 @@ import { toWire, type Wire } from "./views.ts";
 /** Operations that are the agent's. */
 export type AgentOperation = Extract<
   OperationName,
-  "ask" | "rehearse" | "runs" | "run" | "alignment" | `align-${string}`
+  | "ask"
+  | "approve"
+  | "rehearse"
+  | "start-chat"
+  | "chats"
+  | "runs"
+  | "run"
+  | "alignment"
+  | `align-${string}`
 >;
 
 /** The handlers over one device. */
@@ -24,13 +32,20 @@ export type AgentHandlers = {
 /** Builds them. */
 export function agentHandlers({ agent }: Device): AgentHandlers {
   return {
-    ask: async ({ question }) => wired(await agent.ask(question)),
+    ask: async ({ question, ...options }) => wired(await agent.ask(question, options)),
+    approve: async ({ runId, ...options }) => wired(await agent.approve(runId, options)),
+    "start-chat": async () => ok({ chatId: agent.startChat() }),
+    chats: async () => ok(toWire(agent.chats())),
     rehearse: async ({ question }) => wired(await agent.ask(question, { rehearse: true })),
     runs: async () => ok(toWire(agent.runs())),
     run: async ({ runId }) => wired(agent.run(runId)),
     alignment: async () => ok(toWire(agent.alignment())),
     "align-select": async ({ ids }) => done(agent.select(ids)),
     "align-instructions": async ({ text }) => done(agent.setInstructions(text ?? undefined)),
+    "align-harness": async ({ harness }) => {
+      agent.setHarness(harness);
+      return ok({});
+    },
     "align-blurbs": async ({ ids }) => done(agent.setBlurbs(ids)),
   };
 }
