@@ -6,7 +6,7 @@
  * assistant-document.ts; what tools may reach is decided where they are built. Spec: docs/agent.md.
  */
 import type { Clock } from "../shared/clock.ts";
-import { idText, randomId } from "../shared/ids.ts";
+import { typeableId } from "../shared/ids.ts";
 import { err, ok, type Result } from "../shared/result.ts";
 import type { Rng } from "../shared/rng.ts";
 import { estimatedTokens } from "./agent/alignment.ts";
@@ -95,7 +95,7 @@ export function createAssistant(parts: AssistantParts): DeviceAgent {
       const more = { ...options, mode: "agent", ...(chatId === null ? {} : { chatId }) } as const;
       return ok(await ask(parts, await brain(), { question, plan }, more));
     },
-    startChat: () => freshId(rng),
+    startChat: () => typeableId(rng),
     chats: () => store.read((tx) => listAgentChats(tx, listed)),
     runs: () => store.read((tx) => listAgentRuns(tx, listed).map(runView)),
     run: (runId) => {
@@ -133,7 +133,7 @@ async function ask(
   }));
   const slugs = new Set(toolSet.map((tool) => tool.slug));
   const healings = pendingHealings(skills, origins, (slug) => slugs.has(slug));
-  const runId = freshId(rng);
+  const runId = typeableId(rng);
   const startedMs = clock.nowMs();
   const events = await runTurn(
     {
@@ -176,14 +176,6 @@ function historyOf(tx: ReadTx, chatId: string, model: Model): History {
   const exchanges = turns.flatMap(({ trace }) => exchangeOf(parseTrace(trace)) ?? []);
   const budget = (model.contextTokens ?? assumedContext) * historyShare;
   return keepHistory(exchanges, budget, model.countTokens ?? estimatedTokens);
-}
-
-/** An id that can be typed after a command: none begins like an option. */
-function freshId(rng: Rng): string {
-  for (;;) {
-    const id = idText(randomId(rng));
-    if (!id.startsWith("-")) return id;
-  }
 }
 
 function questionProblem(question: string): string | undefined {

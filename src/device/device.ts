@@ -20,6 +20,7 @@ export interface Delays {
   readonly receiptMs: readonly [min: number, max: number];
 }
 
+export type { AskOptions, DeviceAgent } from "./agent/port.ts";
 export type { StoreKeySource } from "./store/key-source.ts";
 
 export interface DeviceOptions {

@@ -11,8 +11,8 @@ import { systemRng } from "../shared/rng.ts";
 import { acceptInviteLink, makeInvite, noAccount, registerAccount } from "./account.ts";
 import { createBasicBrain } from "./agent/basic-brain.ts";
 import { nobodyAnswers } from "./agent/consent.ts";
-import type { DeviceAgent } from "./agent/port.ts";
 import { createAssistant } from "./assistant.ts";
+import { type AskQueue, queueAsks } from "./ask-queue.ts";
 import type {
   Delays,
   Device,
@@ -80,21 +80,23 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
     return skills;
   }
   const own = createOwnSources(parts);
-  const agent = createAssistant({
-    ...parts,
-    loadBrain: async () => createBasicBrain(await loadStaticRouter()),
-    tools: own.tools,
-    onRun: own.remember,
-    onDemand: () => [],
-    approver: nobodyAnswers,
-    zone: () => options.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
-    onSkillsChanged: () => parts.emit({ type: "skills" }),
-  });
+  const asks = queueAsks(
+    createAssistant({
+      ...parts,
+      loadBrain: async () => createBasicBrain(await loadStaticRouter()),
+      tools: own.tools,
+      onRun: own.remember,
+      onDemand: () => [],
+      approver: nobodyAnswers,
+      zone: () => options.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+      onSkillsChanged: () => parts.emit({ type: "skills" }),
+    }),
+  );
   return ok(
     deviceOver(parts, {
       open: opened.value,
       skills: skills.value,
-      agent,
+      asks,
       sources: own.sources,
       listeners,
     }),
@@ -117,18 +119,18 @@ async function openStore(
 interface Opened {
   readonly open: OpenStore;
   readonly skills: DeviceSkills;
-  readonly agent: DeviceAgent;
+  readonly asks: AskQueue;
   readonly sources: DeviceSources;
   readonly listeners: Set<(event: DeviceEvent) => void>;
 }
 
 function deviceOver(
   parts: DeviceParts,
-  { open, skills, agent, sources, listeners }: Opened,
+  { open, skills, asks, sources, listeners }: Opened,
 ): Device {
   const { store, relayTime, connection, pump } = parts;
   let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => (closing ??= closeAll(parts, open));
+  const close = (): Promise<void> => (closing ??= asks.close().then(() => closeAll(parts, open)));
   return {
     identity: () => store.read(identityView),
     register: (options) => registerAccount(parts, options),
@@ -158,7 +160,7 @@ function deviceOver(
     messages: (contact) => messagesOf(parts, contact),
     delivery: (messageId) => store.read((tx) => deliveryView(tx, messageId)),
     skills,
-    agent,
+    agent: asks.agent,
     sources,
     onEvent: (listener) => {
       listeners.add(listener);

@@ -27,8 +27,8 @@ export const basicBrainAbout = "Basic brain: picks a skill and runs it; it does 
 export function createBasicBrain(router: Router): Model {
   return {
     name: "basic",
-    plan: async (request) => plan(router, request),
-    step: async (request) => step(router, request),
+    plan: (request, signal) => plan(router, request, signal),
+    step: (request, signal) => step(router, request, signal),
     answer: async ({ reason, task }: DirectRequest) =>
       task === "goal"
         ? { type: "failed", reason: "the basic brain writes no sentences, so it restates no goal" }
@@ -37,8 +37,14 @@ export function createBasicBrain(router: Router): Model {
   };
 }
 
-function plan(router: Router, { question, menu }: PlanRequest): PlanReply {
-  const { verdict } = router.rank(question, menu);
+async function plan(
+  router: Router,
+  { question, menu }: PlanRequest,
+  signal: AbortSignal,
+): Promise<PlanReply> {
+  const ranking = await router.rank(question, menu, signal);
+  if (ranking.type === "failed") return ranking;
+  const { verdict } = ranking;
   switch (verdict.type) {
     case "pick":
       return { type: "plan", sentence: `I'll use @${verdict.handle} for this.` };
@@ -51,10 +57,12 @@ function plan(router: Router, { question, menu }: PlanRequest): PlanReply {
   }
 }
 
-function step(router: Router, request: StepRequest): StepReply {
+async function step(router: Router, request: StepRequest, signal: AbortSignal): Promise<StepReply> {
   const { question, tools, calls } = request;
   const resident = tools.some(({ toolName }) => agentTools.has(toolName));
-  if (resident && calls.length === 0) return firstResidentStep(router, request);
+  if (resident && calls.length === 0) {
+    return await firstResidentStep(router, request, signal);
+  }
   // Each tool once, in the order in which the skill mentions them.
   const made = new Set(calls.map(({ tool }) => tool));
   const following = resident ? tools.filter((tool) => isToldIn(calls[0], tool)) : tools;
@@ -79,12 +87,18 @@ function isToldIn(first: CompletedCall | undefined, tool: BoundTool): boolean {
 }
 
 /** Loads the skill that was named, or the one that the router picks, or calls the tool that it picks. */
-function firstResidentStep(router: Router, request: StepRequest): StepReply {
+async function firstResidentStep(
+  router: Router,
+  request: StepRequest,
+  signal: AbortSignal,
+): Promise<StepReply> {
   const { question, menu, invoked, tools } = request;
   if (invoked !== undefined) return { type: "call", tool: "Skill", args: { id: invoked } };
   const own = tools.filter(({ toolName }) => !agentTools.has(toolName));
   const lines = own.map((tool) => ({ handle: tool.toolName, line: tool.description }));
-  const { verdict } = router.rank(question, [...menu, ...lines]);
+  const ranking = await router.rank(question, [...menu, ...lines], signal);
+  if (ranking.type === "failed") return ranking;
+  const { verdict } = ranking;
   switch (verdict.type) {
     case "pick": {
       const tool = own.find(({ toolName }) => toolName === verdict.handle);

@@ -5,6 +5,7 @@
  */
 import { type TObject, type TProperties, Type } from "typebox";
 
+import type { AgentEvent } from "../agent/events.ts";
 import type { AlignmentView, ChatView, RunView } from "../agent/port.ts";
 import { agentEventView, harnessName, modeName } from "./agent-events.ts";
 import { orNull, type Wire } from "./views.ts";
@@ -12,6 +13,15 @@ import { orNull, type Wire } from "./views.ts";
 const text = Type.String();
 const texts = Type.Array(text);
 const count = Type.Integer();
+
+/** What is told while an operation runs. */
+export const progressView = Type.Union([
+  agentEventView,
+  Type.Object({ type: Type.Literal("queued"), ahead: count }),
+]);
+
+/** One step of an operation: an event of the turn, or how many questions are ahead of it. */
+export type Progress = AgentEvent | { readonly type: "queued"; readonly ahead: number };
 
 const trace = Type.Array(agentEventView);
 const runView = Type.Object({
@@ -78,7 +88,8 @@ type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 
 /** Holds exactly as long as the schemas say what the views say. */
 export const agentSchemasFit: [
+  Same<Wire<Type.Static<typeof progressView>>, Wire<Progress>>,
   Same<Wire<Type.Static<typeof chatView>>, Wire<ChatView>>,
   Same<Wire<Type.Static<typeof runView>>, Wire<RunView>>,
   Same<Wire<Type.Static<typeof alignmentView>>, Wire<AlignmentView>>,
-] = [true, true, true];
+] = [true, true, true, true];

@@ -4,7 +4,9 @@
  * Spec: docs/operating.md "Local API".
  */
 import { ok, type Result } from "../../shared/result.ts";
+import type { AskOptions } from "../agent/port.ts";
 import type { Device, DeviceError } from "../device.ts";
+import type { Progress } from "./agent-operations.ts";
 import type { OperationName, ParamsOf, ResultOf } from "./operations.ts";
 import { toWire, type Wire } from "./views.ts";
 
@@ -22,21 +24,32 @@ export type AgentOperation = Extract<
   | `align-${string}`
 >;
 
+/** How the caller of an operation follows it. */
+export interface Following {
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+}
+
 /** The handlers over one device. */
 export type AgentHandlers = {
   readonly [Name in AgentOperation]: (
     params: ParamsOf<Name>,
+    following?: Following,
   ) => Promise<Result<ResultOf<Name>, DeviceError>>;
 };
 
 /** Builds them. */
 export function agentHandlers({ agent }: Device): AgentHandlers {
   return {
-    ask: async ({ question, ...options }) => wired(await agent.ask(question, options)),
-    approve: async ({ runId, ...options }) => wired(await agent.approve(runId, options)),
+    ask: async ({ question, ...options }, following) =>
+      wired(await agent.ask(question, { ...options, ...askOptions(following) })),
+    approve: async ({ runId, ...options }, following) =>
+      wired(await agent.approve(runId, { ...options, ...askOptions(following) })),
     "start-chat": async () => ok({ chatId: agent.startChat() }),
     chats: async () => ok(toWire(agent.chats())),
-    rehearse: async ({ question }) => wired(await agent.ask(question, { rehearse: true })),
+    rehearse: async ({ question }, following) =>
+      wired(await agent.ask(question, { ...askOptions(following), rehearse: true })),
     runs: async () => ok(toWire(agent.runs())),
     run: async ({ runId }) => wired(agent.run(runId)),
     alignment: async () => ok(toWire(agent.alignment())),
@@ -47,6 +60,15 @@ export function agentHandlers({ agent }: Device): AgentHandlers {
       return ok({});
     },
     "align-blurbs": async ({ ids }) => done(agent.setBlurbs(ids)),
+  };
+}
+
+function askOptions({ signal, onProgress }: Following = {}): AskOptions {
+  return {
+    ...(signal === undefined ? {} : { signal }),
+    ...(onProgress === undefined
+      ? {}
+      : { onEvent: onProgress, onQueued: (ahead) => onProgress({ type: "queued", ahead }) }),
   };
 }
 

@@ -9,14 +9,9 @@ import type { Command } from "commander";
 import { err, ok, type Result } from "../../shared/result.ts";
 import type { Session } from "../api/session.ts";
 import type { DeviceError } from "../device.ts";
-import {
-  type AnswerOutput,
-  answerOutput,
-  modeFlag,
-  parseMode,
-  slashRemark,
-} from "./ask-options.ts";
+import { modeFlag, parseMode, slashRemark } from "./ask-options.ts";
 import { addCommand, type CliParts, type Invocation, type Outcome, usage } from "./command.ts";
+import { type AnswerOutput, followedTurn, type StartTurn, stopSignal } from "./followed-turn.ts";
 import { eventLines } from "./trace-text.ts";
 import { visibleLine } from "./visible.ts";
 
@@ -76,7 +71,7 @@ function registerRuns(program: Command, parts: CliParts): void {
     examples: ["pixie runs approve hT2k9xQb"],
     run: (invocation) =>
       invocation.withSession({ connect: false }, (session) =>
-        approve(session, invocation.argument(0) ?? ""),
+        approve(session, invocation, invocation.argument(0) ?? ""),
       ),
   });
 }
@@ -91,11 +86,14 @@ async function ask(invocation: Invocation): Promise<Outcome> {
   }
   const question =
     typed === undefined || typed === "-" ? (await io.readInput()).replace(/\r?\n$/, "") : typed;
+  const signal = stopSignal(invocation);
   return await withSession({ connect: false }, async (session) => {
     const remark = await slashRemark(session, question);
     if (remark !== undefined) note(remark);
-    const asked = await session.call("ask", { question, mode: mode.value });
-    return asked.ok ? await offered(session, invocation, answerOutput(asked.value)) : asked;
+    const start: StartTurn = (following) =>
+      session.call("ask", { question, mode: mode.value }, following);
+    const asked = await followedTurn(invocation, start, signal);
+    return asked.ok ? await offered(session, invocation, asked.value) : asked;
   });
 }
 
@@ -106,40 +104,42 @@ async function offered(
   output: AnswerOutput,
 ): Promise<Outcome> {
   const { io, note } = invocation;
-  if (output.proposal === undefined || !io.interactive || invocation.flag("json"))
-    return ok(output);
+  const { proposal } = output;
+  if (proposal === undefined || !io.interactive || invocation.flag("json")) return ok(output);
   for (const line of output.lines) io.writeErr(`${line}\n`);
   const answer = await io.ask("Carry it out? [y/N] ");
-  if (/^y(es)?$/i.test(answer)) return await approve(session, output.proposal);
-  note(output.notes.at(-1) ?? "");
-  return ok({ ...output, notes: [] });
+  if (/^y(es)?$/i.test(answer)) return await approve(session, invocation, proposal);
+  for (const line of output.notes) note(line);
+  return ok({ ...output, lines: [], notes: [] });
 }
 
-async function approve(session: Session, runId: string): Promise<Outcome> {
-  const done = await session.call("approve", { runId });
-  return done.ok ? ok(answerOutput(done.value)) : done;
+async function approve(session: Session, invocation: Invocation, runId: string): Promise<Outcome> {
+  const start: StartTurn = (following) => session.call("approve", { runId }, following);
+  return await followedTurn(invocation, start, stopSignal(invocation));
 }
 
 async function chat(invocation: Invocation): Promise<Outcome> {
   const mode = parseMode(invocation.text("mode"));
   if (!mode.ok) return mode;
   const { io, progress, note, withSession } = invocation;
+  const signal = stopSignal(invocation);
   return await withSession({ connect: false }, async (session) => {
     const chatId = await chatOf(session, invocation.text("resume"));
     if (!chatId.ok) return chatId;
+    const about = { mode: mode.value, chatId: chatId.value };
     let turns = 0;
     for await (const line of io.lines("> ")) {
-      if (line.trim() === "/exit") break;
+      if (line.trim() === "/exit" || signal.aborted) break;
       if (line.trim() === "") continue;
       const remark = await slashRemark(session, line);
       if (remark !== undefined) note(remark);
-      const about = { mode: mode.value, chatId: chatId.value };
-      const asked = await session.call("ask", { question: line, ...about });
+      const start: StartTurn = (following) =>
+        session.call("ask", { question: line, ...about }, following);
+      const asked = await followedTurn(invocation, start, signal);
       if (!asked.ok) return asked;
       turns += 1;
-      const output = answerOutput(asked.value);
-      for (const said of output.notes) note(said);
-      progress(output.json, output.lines);
+      for (const said of asked.value.notes) note(said);
+      progress(asked.value.json, asked.value.lines);
     }
     return ok({ json: { chatId: chatId.value, turns }, lines: [] });
   });

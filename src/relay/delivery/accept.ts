@@ -8,7 +8,7 @@
  */
 import type { Clock } from "../../shared/clock.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
-import { failureCode, isMissingPartition, isRetryable } from "../store/failure.ts";
+import { failureCode, isDiskFull, isMissingPartition, isRetryable } from "../store/failure.ts";
 import type { CheckedUpload, CopyOutcome } from "../store/items.ts";
 import { anyPosition, type News } from "./wakeup.ts";
 
@@ -21,6 +21,8 @@ export interface CopyResult {
 /** `overloaded` also covers an unknown outcome: trying again with the same slot is safe. */
 export type AcceptError =
   | { readonly type: "overloaded"; readonly retryMs: number; readonly reason: string }
+  /** The database has no room: nothing of the upload was stored. */
+  | { readonly type: "storage-full" }
   | { readonly type: "mailbox-gone"; readonly mailboxes: readonly string[] };
 
 /** Accepts an upload; resolves after the commit, or at the deadline. Never rejects. */
@@ -95,8 +97,7 @@ export function createAccept(options: AcceptOptions): Accept {
       options.onFailure(failureCode(cause), batch.length);
       // The commit may have happened all the same: streams look, and a retry finds a duplicate.
       options.wake(newsOf(uploads, []));
-      const reason = "the database did not confirm the commit";
-      for (const waiting of batch) waiting.settle(err({ type: "overloaded", retryMs, reason }));
+      for (const waiting of batch) waiting.settle(err(failureOf(cause)));
     }
   }
 
@@ -125,6 +126,12 @@ export function createAccept(options: AcceptOptions): Accept {
       if (!busy) void work();
     });
   };
+}
+
+function failureOf(cause: unknown): AcceptError {
+  return isDiskFull(cause)
+    ? { type: "storage-full" }
+    : { type: "overloaded", retryMs, reason: "the database did not confirm the commit" };
 }
 
 /**
