@@ -16,12 +16,8 @@ export function eventLines(event: AgentEvent): readonly string[] {
     case "path-chosen":
       return [`path: ${event.path}. ${visibleLine(event.reason)}`];
     case "plan":
-      return [
-        `plan: ${visibleLine(event.sentence)}`,
-        ...named("not on the menu", event.dropped, "@"),
-      ];
     case "bound":
-      return boundLines(event);
+      return planLines(event);
     case "notice":
       return [`note: ${visibleLine(event.text)}`];
     case "activated":
@@ -53,7 +49,14 @@ function startedLines(event: EventOf<"turn-started">): readonly string[] {
   ];
 }
 
-function boundLines({ skills, tools, unavailable }: EventOf<"bound">): readonly string[] {
+function planLines(event: EventOf<"plan" | "bound">): readonly string[] {
+  if (event.type === "plan") {
+    return [
+      `plan: ${visibleLine(event.sentence)}`,
+      ...named("not on the menu", event.dropped, "@"),
+    ];
+  }
+  const { skills, tools, unavailable } = event;
   return [
     ...named("follows", skills, "@"),
     `may call: ${tools.length === 0 ? "nothing" : tools.join(", ")}`,
