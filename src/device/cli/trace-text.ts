@@ -10,6 +10,7 @@ import { visibleLine, visibleText } from "./visible.ts";
 
 /** The lines of one event. Safe to print. */
 export function eventLines(event: AgentEvent): readonly string[] {
+  if ("step" in event) return callLines(event);
   switch (event.type) {
     case "turn-started":
       return startedLines(event);
@@ -21,10 +22,7 @@ export function eventLines(event: AgentEvent): readonly string[] {
     case "notice":
       return [`note: ${visibleLine(event.text)}`];
     case "activated":
-    case "approval":
-    case "tool-call":
-    case "tool-result":
-      return callLines(event);
+      return [`   found: ${visibleLine(event.tools.join(", "))}`];
     case "token":
       return [];
     case "answer":
@@ -64,12 +62,10 @@ function planLines(event: EventOf<"plan" | "bound">): readonly string[] {
   ];
 }
 
-type CallEvent = EventOf<"activated" | "approval" | "tool-call" | "tool-result">;
+type CallEvent = EventOf<"approval" | "tool-call" | "tool-result">;
 
 function callLines(event: CallEvent): readonly string[] {
   switch (event.type) {
-    case "activated":
-      return [`   found: ${visibleLine(event.tools.join(", "))}`];
     case "approval":
       return [`   ${event.state}: ${visibleLine(event.reason)}`];
     case "tool-call":
