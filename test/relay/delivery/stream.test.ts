@@ -215,12 +215,53 @@ describe("a stream", () => {
     expect(seqs()).toEqual([]);
   });
 
+  it("live, takes what was just committed without a read, and leaves what follows a gap to one", async () => {
+    const { stream, stored, seqs, requests, commit, settle } = harness([0]);
+    stream.start();
+    await settle();
+    const reads = requests.length;
+    for (const bucket of [0, 1]) stream.wake(commit(bucket), stored.slice(-1));
+    expect([seqs(), requests.length]).toEqual([[1, 2, 3], reads]);
+    commit(0);
+    stream.wake(commit(0), stored.slice(-1));
+    await settle();
+    expect([seqs(), requests.length]).toEqual([[1, 2, 3, 4, 5], reads + 1]);
+    stream.wake(commit(0, 8), stored.slice(-1));
+    await settle();
+    stream.wake(commit(0), stored.slice(-1));
+    expect([seqs().slice(5), requests.length]).toEqual([[8, 9], reads + 2]);
+  });
+
+  it("takes nothing from the writer during a backfill, a read, or with a full window", async () => {
+    const { stream, stored, seqs, held, commit, settle, requests } = harness([0, 0], {
+      holdReads: true,
+    });
+    stream.start();
+    await settle();
+    stream.wake(commit(4), stored.slice(-1));
+    expect(seqs()).toEqual([]);
+    for (let read = 0; read < 4; read++) {
+      held.shift()?.();
+      await settle();
+    }
+    for (const bucket of [4, 4, 4]) stream.wake(commit(bucket), stored.slice(-1));
+    const reads = requests.length;
+    await settle();
+    expect([seqs(), requests.length]).toEqual([[1, 2, 3, 4, 5], reads]);
+    stream.acknowledge([3]);
+    await settle();
+    held.shift()?.();
+    await settle();
+    expect(seqs()).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
   it("delivers every item exactly once and in order, whatever happens in whatever order", async () => {
     const step = fc.oneof(
       fc.record({
         kind: fc.constant("commit" as const),
         bucket: fc.integer({ min: 0, max: 4 }),
         gap: fc.integer({ min: 1, max: 3 }),
+        told: fc.constantFrom("position", "item", "nothing"),
       }),
       fc.record({ kind: fc.constant("wake" as const) }),
       fc.record({ kind: fc.constant("ack" as const), share: fc.integer({ min: 1, max: 5 }) }),
@@ -245,13 +286,17 @@ describe("a stream", () => {
             if (each.kind === "commit") {
               const seq = h.commit(each.bucket, (all.at(-1) ?? 0) + each.gap);
               all.push(seq);
-              h.stream.wake(seq);
+              if (each.told !== "nothing") {
+                h.stream.wake(seq, each.told === "item" ? h.stored.slice(-1) : []);
+              }
             } else if (each.kind === "wake") h.stream.wake(Infinity);
             else if (each.kind === "ack") ack(each.share);
             else h.held.shift()?.();
             await h.settle();
             expect(inFlight().length).toBeLessThanOrEqual(windowItems);
           }
+          // Whoever committed in another process says so at last.
+          h.stream.wake(Infinity);
           for (let round = 0; round < all.length + 10; round++) {
             h.held.shift()?.();
             await h.settle();
