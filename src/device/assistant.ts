@@ -6,7 +6,7 @@
  * they are built. Spec: docs/agent.md.
  */
 import type { Clock } from "../shared/clock.ts";
-import { idText, randomId } from "../shared/ids.ts";
+import { typeableId } from "../shared/ids.ts";
 import { err, ok, type Result } from "../shared/result.ts";
 import type { Rng } from "../shared/rng.ts";
 import {
@@ -97,7 +97,7 @@ async function ask(
   }));
   const slugs = new Set(toolSet.map((tool) => tool.slug));
   const healings = pendingHealings(skills, origins, (slug) => slugs.has(slug));
-  const runId = freshRunId(rng);
+  const runId = typeableId(rng);
   const startedMs = clock.nowMs();
   const events = await runTurn(
     { model, tools, clock, zone: zone(), limits: defaultLimits },
@@ -120,14 +120,6 @@ async function ask(
     });
   }
   return events;
-}
-
-/** An id that can be typed after a command: none begins like an option. */
-function freshRunId(rng: Rng): string {
-  for (;;) {
-    const runId = idText(randomId(rng));
-    if (!runId.startsWith("-")) return runId;
-  }
 }
 
 function questionProblem(question: string): string | undefined {

@@ -272,11 +272,16 @@ export interface AskOptions {
   readonly signal?: AbortSignal;
   /** Hears every event as it happens. */
   readonly onEvent?: (event: AgentEvent) => void;
+  /** Hears how many questions are ahead, whenever that changes while this one waits. */
+  readonly onQueued?: (ahead: number) => void;
 }
 
 /** The agent of this device. */
 export interface DeviceAgent {
-  /** One turn. Returns its trace, which is stored. Errors: an empty or too long question. */
+  /**
+   * One turn. Returns its trace, which is stored. Questions wait for each other. Errors: an empty or
+   * too long question; `asks-full`; `ask-stopped` when it was taken back while it waited.
+   */
   readonly ask: (
     question: string,
     options?: AskOptions,

@@ -11,10 +11,10 @@ import { systemRng } from "../shared/rng.ts";
 import { acceptInviteLink, makeInvite, noAccount, registerAccount } from "./account.ts";
 import { createBasicBrain } from "./agent/basic-brain.ts";
 import { createAssistant } from "./assistant.ts";
+import { type AskQueue, queueAsks } from "./ask-queue.ts";
 import type {
   Delays,
   Device,
-  DeviceAgent,
   DeviceError,
   DeviceEvent,
   DeviceOptions,
@@ -79,19 +79,21 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
     return skills;
   }
   const own = createOwnSources(parts);
-  const agent = createAssistant({
-    ...parts,
-    loadBrain: async () => createBasicBrain(await loadStaticRouter()),
-    tools: own.tools,
-    onRun: own.remember,
-    zone: () => options.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
-    onSkillsChanged: () => parts.emit({ type: "skills" }),
-  });
+  const asks = queueAsks(
+    createAssistant({
+      ...parts,
+      loadBrain: async () => createBasicBrain(await loadStaticRouter()),
+      tools: own.tools,
+      onRun: own.remember,
+      zone: () => options.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+      onSkillsChanged: () => parts.emit({ type: "skills" }),
+    }),
+  );
   return ok(
     deviceOver(parts, {
       open: opened.value,
       skills: skills.value,
-      agent,
+      asks,
       sources: own.sources,
       listeners,
     }),
@@ -114,18 +116,18 @@ async function openStore(
 interface Opened {
   readonly open: OpenStore;
   readonly skills: DeviceSkills;
-  readonly agent: DeviceAgent;
+  readonly asks: AskQueue;
   readonly sources: DeviceSources;
   readonly listeners: Set<(event: DeviceEvent) => void>;
 }
 
 function deviceOver(
   parts: DeviceParts,
-  { open, skills, agent, sources, listeners }: Opened,
+  { open, skills, asks, sources, listeners }: Opened,
 ): Device {
   const { store, relayTime, connection, pump } = parts;
   let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => (closing ??= closeAll(parts, open));
+  const close = (): Promise<void> => (closing ??= asks.close().then(() => closeAll(parts, open)));
   return {
     identity: () => store.read(identityView),
     register: (options) => registerAccount(parts, options),
@@ -155,7 +157,7 @@ function deviceOver(
     messages: (contact) => messagesOf(parts, contact),
     delivery: (messageId) => store.read((tx) => deliveryView(tx, messageId)),
     skills,
-    agent,
+    agent: asks.agent,
     sources,
     onEvent: (listener) => {
       listeners.add(listener);

@@ -36,6 +36,14 @@ export function randomId(rng: Rng): Uint8Array {
   return rng(idBytes);
 }
 
+/** Draws a new random id as text that can be typed after a command: none begins like an option. */
+export function typeableId(rng: Rng): string {
+  for (;;) {
+    const id = idText(randomId(rng));
+    if (!id.startsWith("-")) return id;
+  }
+}
+
 /** The 8-4-4-4-12 hexadecimal form in which a database stores 16 bytes. */
 export function uuidFromBytes(bytes: Uint8Array): string {
   const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

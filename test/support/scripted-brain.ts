@@ -45,6 +45,7 @@ export function scriptedBrain({ plan, steps = [] }: Script): ScriptedBrain {
         heard.direct.push(request);
         return { type: "answer", text: "directly" };
       },
+      [Symbol.asyncDispose]: () => Promise.resolve(),
     },
   };
 }

@@ -33,6 +33,7 @@ export function createBasicBrain(router: Router): Model {
       type: "answer",
       text: `${reason}\n\n${basicBrainAbout}`,
     }),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
   };
 }
 

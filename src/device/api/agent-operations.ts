@@ -61,6 +61,15 @@ const agentEventView = Type.Union([
   event("stopped", { reason: stopReason, detail: text }),
 ]);
 
+/** What is told while an operation runs. */
+export const progressView = Type.Union([
+  agentEventView,
+  Type.Object({ type: Type.Literal("queued"), ahead: count }),
+]);
+
+/** One step of an operation: an event of the turn, or how many questions are ahead of it. */
+export type Progress = AgentEvent | { readonly type: "queued"; readonly ahead: number };
+
 const trace = Type.Array(agentEventView);
 const runView = Type.Object({
   runId: text,
@@ -111,7 +120,7 @@ type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 
 /** Holds exactly as long as the schemas say what the views say. */
 export const agentSchemasFit: [
-  Same<Wire<Type.Static<typeof agentEventView>>, Wire<AgentEvent>>,
+  Same<Wire<Type.Static<typeof progressView>>, Wire<Progress>>,
   Same<Wire<Type.Static<typeof runView>>, Wire<RunView>>,
   Same<Wire<Type.Static<typeof alignmentView>>, Wire<AlignmentView>>,
 ] = [true, true, true];

@@ -13,14 +13,16 @@ import { Value } from "typebox/value";
 import { err, ok, type Result } from "../../shared/result.ts";
 import { softwareVersion } from "../../shared/wire/version.ts";
 import type { DeviceError } from "../device.ts";
+import { follow } from "./follow.ts";
 import { type OperationName, operations, type ParamsOf, type ResultOf } from "./operations.ts";
-import type { Answer } from "./perform.ts";
+import type { Answer, Performer } from "./perform.ts";
+import type { Following } from "./perform-agent.ts";
 import { findSocket } from "./socket-path.ts";
 
 /** A daemon that answered. */
 export interface DaemonClient {
   readonly pid: number;
-  readonly call: <Name extends OperationName>(name: Name, params: ParamsOf<Name>) => Answer<Name>;
+  readonly call: Performer["perform"];
   /** Calls `onLine` with the JSON of every change until the signal aborts or the daemon ends. */
   readonly events: (onLine: (json: string) => void, signal: AbortSignal) => Promise<void>;
 }
@@ -61,7 +63,7 @@ export async function findDaemon(
   }
   return ok({
     pid,
-    call: (name, params) => call(socketPath, name, params),
+    call: (name, params, following) => call(socketPath, name, params, following),
     events: (onLine, signal) => listen(socketPath, onLine, signal),
   });
 }
@@ -70,14 +72,27 @@ async function call<Name extends OperationName>(
   socketPath: string,
   name: Name,
   params: ParamsOf<Name>,
+  following: Following | undefined,
 ): Answer<Name> {
-  const target = { socketPath, method: "POST", path: `/op/${name}` };
-  const reply = await exchange(target, undefined, JSON.stringify(params));
-  if (!reply.ok) return err(unusable(`it went away (${reply.error.code})`));
-  if (Value.Check(failure, reply.value)) return err(reply.value.error);
-  if (Value.Check(success, reply.value) && isResult(name, reply.value.value)) {
-    return ok(reply.value.value);
+  const target = { socketPath, path: `/op/${name}` };
+  const body = JSON.stringify(params);
+  if (following !== undefined) {
+    const told = await follow({ ...target, body }, following);
+    if (told.ok) return answerIn(name, told.value);
+    return err(told.error === "taken-back" ? takenBack : unusable("it went away"));
   }
+  const reply = await exchange({ ...target, method: "POST" }, undefined, body);
+  return reply.ok
+    ? answerIn(name, reply.value)
+    : err(unusable(`it went away (${reply.error.code})`));
+}
+
+function answerIn<Name extends OperationName>(
+  name: Name,
+  reply: unknown,
+): Result<ResultOf<Name>, DeviceError> {
+  if (Value.Check(failure, reply)) return err(reply.error);
+  if (Value.Check(success, reply) && isResult(name, reply.value)) return ok(reply.value);
   return err(unusable(`its answer to ${name} has another form than expected`));
 }
 
@@ -145,6 +160,11 @@ function codeOf(cause: unknown): string {
   if (cause instanceof Error && "code" in cause) return String(cause.code);
   return cause instanceof Error ? cause.name : "unknown";
 }
+
+const takenBack: DeviceError = {
+  type: "ask-stopped",
+  message: "taken back before the answer came: what was done is in pixie runs list",
+};
 
 function unusable(reason: string): DeviceError {
   return {

@@ -4,7 +4,8 @@
  * Spec: docs/operating.md "Local API".
  */
 import { ok, type Result } from "../../shared/result.ts";
-import type { Device, DeviceError } from "../device.ts";
+import type { AskOptions, Device, DeviceError } from "../device.ts";
+import type { Progress } from "./agent-operations.ts";
 import type { OperationName, ParamsOf, ResultOf } from "./operations.ts";
 import { toWire, type Wire } from "./views.ts";
 
@@ -14,24 +15,42 @@ export type AgentOperation = Extract<
   "ask" | "rehearse" | "runs" | "run" | "alignment" | `align-${string}`
 >;
 
+/** How the caller of an operation follows it. */
+export interface Following {
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+}
+
 /** The handlers over one device. */
 export type AgentHandlers = {
   readonly [Name in AgentOperation]: (
     params: ParamsOf<Name>,
+    following?: Following,
   ) => Promise<Result<ResultOf<Name>, DeviceError>>;
 };
 
 /** Builds them. */
 export function agentHandlers({ agent }: Device): AgentHandlers {
   return {
-    ask: async ({ question }) => wired(await agent.ask(question)),
-    rehearse: async ({ question }) => wired(await agent.ask(question, { rehearse: true })),
+    ask: async ({ question }, following) => wired(await agent.ask(question, askOptions(following))),
+    rehearse: async ({ question }, following) =>
+      wired(await agent.ask(question, { ...askOptions(following), rehearse: true })),
     runs: async () => ok(toWire(agent.runs())),
     run: async ({ runId }) => wired(agent.run(runId)),
     alignment: async () => ok(toWire(agent.alignment())),
     "align-select": async ({ ids }) => done(agent.select(ids)),
     "align-instructions": async ({ text }) => done(agent.setInstructions(text ?? undefined)),
     "align-blurbs": async ({ ids }) => done(agent.setBlurbs(ids)),
+  };
+}
+
+function askOptions({ signal, onProgress }: Following = {}): AskOptions {
+  return {
+    ...(signal === undefined ? {} : { signal }),
+    ...(onProgress === undefined
+      ? {}
+      : { onEvent: onProgress, onQueued: (ahead) => onProgress({ type: "queued", ahead }) }),
   };
 }
 

@@ -16,7 +16,7 @@ import {
   type ParamsOf,
   type ResultOf,
 } from "./operations.ts";
-import { type AgentOperation, agentHandlers } from "./perform-agent.ts";
+import { type AgentOperation, agentHandlers, type Following } from "./perform-agent.ts";
 import { type SourceOperation, sourceHandlers } from "./perform-sources.ts";
 import { toWire, type Wire } from "./views.ts";
 
@@ -28,11 +28,13 @@ export interface Performer {
   readonly perform: <Name extends OperationName>(
     name: Name,
     params: ParamsOf<Name>,
+    following?: Following,
   ) => Answer<Name>;
   /** The same for parameters that nobody has checked. */
   readonly performUnknown: <Name extends OperationName>(
     name: Name,
     params: unknown,
+    following?: Following,
   ) => Answer<Name>;
 }
 
@@ -44,18 +46,21 @@ export function createPerformer(device: Device): Performer {
     ...agentHandlers(device),
     ...sourceHandlers(device),
   };
-  const perform = <Name extends OperationName>(name: Name, params: ParamsOf<Name>): Answer<Name> =>
-    handlers[name](params);
+  const perform: Performer["perform"] = (name, params, following) =>
+    handlers[name](params, following);
   return {
     perform,
-    performUnknown: async (name, params) => {
+    performUnknown: async (name, params, following) => {
       const checked = parseParams(name, params);
-      return checked.ok ? perform(name, checked.value) : checked;
+      return checked.ok ? perform(name, checked.value, following) : checked;
     },
   };
 }
 
-type Handler<Name extends OperationName> = (params: ParamsOf<Name>) => Answer<Name>;
+type Handler<Name extends OperationName> = (
+  params: ParamsOf<Name>,
+  following?: Following,
+) => Answer<Name>;
 type Handlers = { readonly [Name in OperationName]: Handler<Name> };
 type SkillOperation = Extract<OperationName, "skills" | `${string}-skill` | `${string}-share`>;
 

@@ -14,8 +14,7 @@ import fastify, { type FastifyInstance } from "fastify";
 
 import { softwareVersion } from "../../shared/wire/version.ts";
 import type { Device } from "../device.ts";
-import { isOperationName } from "./operations.ts";
-import { createPerformer } from "./perform.ts";
+import { addOperations, lineType, maxUnreadBytes } from "./operation-route.ts";
 import { claimSocketPlace } from "./socket-path.ts";
 
 /** A listening local API. */
@@ -34,13 +33,13 @@ export interface DaemonIdentity {
 const maxBodyBytes = 4 * 1_048_576;
 /** Clients that listen to changes at a time; a further one is refused. */
 const maxListeners = 32;
-/** A listener that lets this much pile up is cut. Units: bytes. */
-const maxUnreadBytes = 1_048_576;
 
 /** Listens for the clients of a device. Only whoever holds the folder's lock may call it. */
 export async function serveApi(device: Device, dataDir: string): Promise<ApiServer> {
   const place = claimSocketPlace(dataDir);
   const app = fastify({ bodyLimit: maxBodyBytes, forceCloseConnections: true });
+  const identity: DaemonIdentity = { version: softwareVersion, pid: process.pid };
+  app.get("/daemon", () => identity);
   addOperations(app, device);
   const stopEvents = addEvents(app, device);
   try {
@@ -57,21 +56,6 @@ export async function serveApi(device: Device, dataDir: string): Promise<ApiServ
     place[Symbol.dispose]();
   };
   return { socketPath: place.path, close, [Symbol.asyncDispose]: close };
-}
-
-function addOperations(app: FastifyInstance, device: Device): void {
-  const { performUnknown } = createPerformer(device);
-  const identity: DaemonIdentity = { version: softwareVersion, pid: process.pid };
-  app.get("/daemon", () => identity);
-  app.post<{ Params: { name: string } }>("/op/:name", async (request, reply) => {
-    const { name } = request.params;
-    if (!isOperationName(name)) {
-      const error = { type: "no-such-operation", message: `there is no operation ${name}` };
-      return reply.code(404).send({ ok: false, error });
-    }
-    const answer = await performUnknown(name, request.body);
-    return reply.code(answer.ok ? 200 : 422).send(answer);
-  });
 }
 
 /** Adds the stream of changes. Returns what ends every stream. */
@@ -98,7 +82,7 @@ function addEvents(app: FastifyInstance, device: Device): () => void {
     // Writing to a client that has gone raises EPIPE here, and only here.
     stream.on("error", () => forget(stream));
     stream.on("close", () => forget(stream));
-    stream.writeHead(200, { "content-type": "application/x-ndjson" });
+    stream.writeHead(200, { "content-type": lineType });
     stream.flushHeaders();
     listeners.add(stream);
     return reply;

@@ -6,14 +6,12 @@
  */
 import type { Command } from "commander";
 
-import { type AgentEvent, answerOf, stopOf } from "../agent/events.ts";
-import { ok, type Result } from "../../shared/result.ts";
+import { ok } from "../../shared/result.ts";
 import type { Session } from "../api/session.ts";
-import type { DeviceError } from "../device.ts";
 import { addCommand, type CliParts, type Invocation, type Outcome, usage } from "./command.ts";
-import { type ExitCode, exitCodes } from "./exit-codes.ts";
+import { followedTurn, stopSignal } from "./followed-turn.ts";
 import { eventLines } from "./trace-text.ts";
-import { visibleLine, visibleText } from "./visible.ts";
+import { visibleLine } from "./visible.ts";
 
 /** Adds `ask`, `chat` and `runs`. */
 export function registerAgentCommands(program: Command, parts: CliParts): void {
@@ -66,37 +64,30 @@ async function ask(invocation: Invocation): Promise<Outcome> {
   }
   const question =
     typed === undefined || typed === "-" ? (await io.readInput()).replace(/\r?\n$/, "") : typed;
-  return await withSession({ connect: false }, async (session) => {
-    const asked = await session.call("ask", { question });
-    return asked.ok ? ok(answerOutput(asked.value)) : asked;
-  });
+  const signal = stopSignal(invocation);
+  return await withSession({ connect: false }, (session) =>
+    followedTurn(invocation, session, question, signal),
+  );
 }
 
 async function chat(invocation: Invocation): Promise<Outcome> {
   const wrong = modeProblem(invocation.text("mode"));
   if (wrong !== undefined) return usage(wrong);
   const { io, progress, note, withSession } = invocation;
+  const signal = stopSignal(invocation);
   return await withSession({ connect: false }, async (session) => {
     let turns = 0;
     for await (const line of io.lines("> ")) {
-      if (line.trim() === "/exit") break;
+      if (line.trim() === "/exit" || signal.aborted) break;
       if (line.trim() === "") continue;
-      const asked = await turn(session, line);
+      const asked = await followedTurn(invocation, session, line, signal);
       if (!asked.ok) return asked;
       turns += 1;
-      for (const remark of asked.value.notes) note(remark);
+      for (const remark of asked.value.notes ?? []) note(remark);
       progress(asked.value.json, asked.value.lines);
     }
     return ok({ json: { turns }, lines: [] });
   });
-}
-
-async function turn(
-  session: Session,
-  question: string,
-): Promise<Result<AnswerOutput, DeviceError>> {
-  const asked = await session.call("ask", { question });
-  return asked.ok ? ok(answerOutput(asked.value)) : asked;
 }
 
 async function list(session: Session): Promise<Outcome> {
@@ -109,29 +100,6 @@ async function list(session: Session): Promise<Outcome> {
       return `${runId.slice(0, 8)}  ${time}Z  ${stopReason}  ${visibleLine(question)}`;
     }),
   });
-}
-
-interface AnswerOutput {
-  readonly json: unknown;
-  readonly lines: readonly string[];
-  readonly notes: readonly string[];
-  readonly exitCode: ExitCode;
-}
-
-function answerOutput(events: readonly AgentEvent[]): AnswerOutput {
-  const answer = answerOf(events);
-  const stop = stopOf(events);
-  if (stop === undefined) throw new Error("a trace without an end");
-  const runId = events.find((event) => event.type === "turn-started")?.runId;
-  const plan = events.find((event) => event.type === "plan")?.sentence;
-  const ended = stop.reason === "answered" || stop.reason === "unsure";
-  const notes = plan === undefined ? [] : [`plan: ${plan}`];
-  return {
-    json: { runId, answer: answer ?? null, stopReason: stop.reason, events },
-    lines: answer === undefined ? [] : visibleText(answer).split("\n"),
-    notes: ended ? notes : [...notes, `stopped (${stop.reason}): ${stop.detail}`],
-    exitCode: ended ? exitCodes.ok : exitCodes.refused,
-  };
 }
 
 function modeProblem(mode: string | undefined): string | undefined {

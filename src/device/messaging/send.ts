@@ -6,7 +6,7 @@
  * Spec: docs/protocol.md "Metadata rules for the client" (2), "Tags" (echo).
  */
 import { liveEntries } from "../../shared/crypto/device-list.ts";
-import { idFromText, idText } from "../../shared/ids.ts";
+import { idFromText, idText, typeableId } from "../../shared/ids.ts";
 import type { Rng } from "../../shared/rng.ts";
 import { encodeEcho } from "../crypto/payload.ts";
 import { payloadTag } from "../crypto/type-rules.ts";
@@ -35,7 +35,7 @@ export function sendMessage(
   const own = ownIdentity(tx);
   if (own === undefined) throw new Error("a message was sent before there is an account");
   const { nowMs, relayNowMs, rng } = context;
-  const messageId = idText(rng(16));
+  const messageId = typeableId(rng);
   const sentMs = relayNowMs;
   addMessage(tx, {
     conversation: recipientAik,

@@ -5,18 +5,32 @@
  * What a brain says is checked by the agent before anything happens. Spec: docs/agent.md "Brains".
  */
 
+/** Hears text as it is generated: pieces of a sentence or an answer, in order, never a call. */
+export type OnToken = (text: string) => void;
+
+/** What one reply took, for a brain that evaluates tokens. */
+export interface Usage {
+  /** Tokens of the prompt, template included. */
+  readonly promptTokens: number;
+  /** Of these, the ones that were not in the cache from earlier. */
+  readonly evaluatedTokens: number;
+  readonly completionTokens: number;
+  readonly ms: number;
+}
+
 /** What a brain plans from: trusted text only. */
 export interface PlanRequest {
   /** The system prompt, byte for byte as the Alignment document shows it. */
   readonly system: string;
   readonly question: string;
   readonly menu: readonly { readonly handle: string; readonly line: string }[];
+  readonly onToken?: OnToken;
 }
 
 /** What a brain makes of a plan request. */
 export type PlanReply =
   /** A sentence that names @handles of the menu, or none. */
-  | { readonly type: "plan"; readonly sentence: string }
+  | { readonly type: "plan"; readonly sentence: string; readonly usage?: Usage }
   /** The owner has to say which of these is meant. */
   | { readonly type: "unsure"; readonly handles: readonly string[] }
   | ModelFailure;
@@ -49,12 +63,19 @@ export interface StepRequest {
   readonly question: string;
   readonly tools: readonly BoundTool[];
   readonly calls: readonly CompletedCall[];
+  /** Hears the answer, when this step is one. */
+  readonly onToken?: OnToken;
 }
 
 /** One step: a call, whose arguments nobody has checked, or the answer. */
 export type StepReply =
-  | { readonly type: "call"; readonly tool: string; readonly args: unknown }
-  | { readonly type: "answer"; readonly text: string }
+  | {
+      readonly type: "call";
+      readonly tool: string;
+      readonly args: unknown;
+      readonly usage?: Usage;
+    }
+  | { readonly type: "answer"; readonly text: string; readonly usage?: Usage }
   | ModelFailure;
 
 /** A question that no skill serves. */
@@ -63,21 +84,32 @@ export interface DirectRequest {
   readonly question: string;
   /** Why this path: no menu, or a plan that named nothing. */
   readonly reason: string;
+  readonly onToken?: OnToken;
 }
 
 /** What a brain says on the direct path. */
-export type DirectReply = { readonly type: "answer"; readonly text: string } | ModelFailure;
+export type DirectReply =
+  | { readonly type: "answer"; readonly text: string; readonly usage?: Usage }
+  | ModelFailure;
 
-/** Why a brain has no answer. */
+/** Why a brain, or an embedder, has no answer. */
 export interface ModelFailure {
   readonly type: "failed";
   readonly reason: string;
+  /**
+   * Where somebody acts on it: the reply was cut at its limit of tokens; the prompt does not fit, and
+   * nothing was sent; there is no engine or no file, and the reason says what to do.
+   */
+  readonly cause?: "tokens" | "overflow" | "unavailable";
+  readonly usage?: Usage;
 }
 
-/** A brain. */
-export interface Model {
+/** A brain. Whoever opened it disposes of it; one without resources does nothing then. */
+export interface Model extends AsyncDisposable {
   readonly name: string;
   readonly plan: (request: PlanRequest, signal: AbortSignal) => Promise<PlanReply>;
   readonly step: (request: StepRequest, signal: AbortSignal) => Promise<StepReply>;
   readonly answer: (request: DirectRequest, signal: AbortSignal) => Promise<DirectReply>;
+  /** A text's exact price, where there is a tokenizer. Units: tokens, without any template. */
+  readonly countTokens?: (text: string) => number;
 }
