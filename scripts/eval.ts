@@ -33,8 +33,8 @@ if (options.suite !== "choice" || options.brain !== "basic") {
     if (options.each) process.stderr.write(`${line}\n`);
   };
   const rows = [
-    ...runChoice(router, "basic", cases, onCase),
-    ...runChoice(bm25Router, "none", cases),
+    ...(await runChoice(router, "basic", cases, onCase)),
+    ...(await runChoice(bm25Router, "none", cases)),
   ];
   if (options.json) for (const row of rows) process.stdout.write(`${JSON.stringify(row)}\n`);
   else process.stdout.write(`${table(rows)}\n`);

@@ -66,31 +66,35 @@ function isCases(value: unknown): value is ChoiceCases {
 }
 
 /** Runs the suite for one router: one row for each group of menus (the name up to its first hyphen), and one for all. */
-export function runChoice(
+export async function runChoice(
   router: Router,
   brain: string,
   { menus, cases }: ChoiceCases,
   onCase: (line: string) => void = () => undefined,
-): readonly ChoiceRow[] {
-  const outcomes = cases.map(([menu, request, wanted]) => {
+): Promise<readonly ChoiceRow[]> {
+  const { signal } = new AbortController();
+  const outcomes: (CaseOutcome & { readonly group: string })[] = [];
+  for (const [menu, request, wanted] of cases) {
     const lines: readonly MenuLine[] = (menus[menu] ?? []).map(([handle, line]) => ({
       handle,
       line,
     }));
-    const { scored, verdict } = router.rank(request, lines);
+    const ranking = await router.rank(request, lines, signal);
+    if (ranking.type === "failed") throw new Error(`${router.name}: ${ranking.reason}`);
+    const { scored, verdict } = ranking;
     const first = verdict.type === "none" ? null : (scored[0]?.handle ?? null);
     onCase(
       `${first === wanted ? "ok  " : "MISS"} ${menu}: ${request} → ${first} (${wanted}, ${verdict.type})`,
     );
     const top3 = first !== null && scored.slice(0, 3).some(({ handle }) => handle === wanted);
-    return {
+    outcomes.push({
       group: menu.split("-")[0] ?? menu,
       wanted,
       first,
       top3,
       asked: verdict.type === "unsure",
-    };
-  });
+    });
+  }
   const groups = [...new Set(outcomes.map(({ group }) => group))];
   return [...groups, "all"].map((group) =>
     rowOf(

@@ -18,6 +18,7 @@ const deviceRooms = [
   "src/device/homebase/",
   "src/device/agent/",
   "src/device/model/",
+  "src/device/weights/",
   "src/device/router/",
   "src/device/tools/",
   "src/device/sources/",
@@ -106,6 +107,12 @@ export const deviceTable: readonly Room[] = [
     why: "model is a port: it never sees skills' meaning, keys or the network",
     imports: [...deviceGround, "src/device/store/"],
     packages: ["node:*", "node-llama-cpp"],
+  },
+  {
+    path: "src/device/weights/",
+    why: "weights brings files that its owner asked for; it sees no key, skill or message",
+    imports: deviceGround,
+    packages: ["node:*"],
   },
   {
     path: "src/device/router/",

@@ -7,39 +7,31 @@ import { originHash } from "../shared/crypto/origin.ts";
 import { systemRng } from "../shared/rng.ts";
 import type { RelayConfig } from "./config.ts";
 import type { Database } from "./db/client.ts";
-import type { Accept } from "./delivery/accept.ts";
-import { createAdmissions } from "./delivery/admission.ts";
+import { freeBytesUnder } from "./db/free-space.ts";
 import { createBatcher } from "./delivery/batcher.ts";
 import { createExpiry, type Expiry } from "./delivery/expire.ts";
 import { createOpenStream } from "./delivery/open-stream.ts";
-import { createRateLimit, type RateLimit } from "./delivery/rate-limit.ts";
+import { createRateLimit } from "./delivery/rate-limit.ts";
 import { createRecipients, type Recipients } from "./delivery/recipients.ts";
-import { createSubmit } from "./delivery/submit.ts";
+import { createStoragePressure, type StoragePressure } from "./delivery/storage-pressure.ts";
 import { createWakeups, type Wakeups } from "./delivery/wakeup.ts";
-import { counted, delivering } from "./counted.ts";
-import { registerAccounts } from "./http/accounts.ts";
-import { registerBundles } from "./http/bundles.ts";
-import { registerEnvelopes } from "./http/envelopes.ts";
-import { registerInfo } from "./http/info.ts";
-import { registerOpenapi } from "./http/openapi.ts";
-import { registerRendezvous } from "./http/rendezvous.ts";
+import { delivering } from "./counted.ts";
 import type { RelayHttp } from "./http/replies.ts";
 import { createHttpServer } from "./http/server.ts";
-import { createLanes, type Lanes } from "./lanes.ts";
+import { addHttpRoutes, type RouteParts } from "./http-routes.ts";
+import { createLanes } from "./lanes.ts";
 import type { Logger } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { joinNeighbourhood, type Neighbourhood } from "./neighbourhood.ts";
-import { after, inTime, isReady } from "./readiness.ts";
+import { after, inTime, readReadiness, type Readiness, withinBound } from "./readiness.ts";
 import { createRequestPorts } from "./request-ports.ts";
-import { purgeRetiredKeys, takeReserveBundle } from "./store/access-keys.ts";
-import { findRecipients, readBundle, type Recipient, registerAccount } from "./store/accounts.ts";
+import { purgeRetiredKeys } from "./store/access-keys.ts";
+import { findRecipients, type Recipient } from "./store/accounts.ts";
 import { findDevice } from "./store/devices.ts";
 import { readDatabaseHealth } from "./store/database-health.ts";
 import { dropDaysBefore, ensureDays, expireItems, purgeExpired } from "./store/expiry.ts";
 import { claimSession, markSent } from "./store/mailboxes.ts";
 import type { RelayState } from "./store/relay-state.ts";
-import { codeHashOf } from "./store/registration-codes.ts";
-import { putBox, readBox } from "./store/rendezvous.ts";
 import type { Sql } from "./store/sql-values.ts";
 import { createAuthenticate } from "./ws/authenticate.ts";
 import { ConnectionRegistry } from "./ws/registry.ts";
@@ -65,21 +57,18 @@ export interface RelayApp {
   readonly setOrigin: (origin: string) => void;
   /** Everything that is counted, as text. Never rejects. */
   readonly scrape: () => ReturnType<Metrics["scrape"]>;
-  /** Whether the database answers in time. Never rejects. */
-  readonly isReady: () => Promise<boolean>;
+  /** How the relay stands. Never rejects. */
+  readonly readiness: () => Promise<Readiness>;
+  /** Looks at the disk, from now on. */
+  readonly watchStorage: () => Promise<void>;
   /** Ends what runs beside requests, once the server is closed. */
   readonly close: () => Promise<void>;
 }
 
-interface Parts extends RelayAppOptions {
-  readonly lanes: Lanes;
+interface Parts extends RouteParts, RelayAppOptions {
   readonly wakeups: Wakeups;
   readonly registry: ConnectionRegistry;
   readonly neighbourhood: Neighbourhood;
-  readonly recipients: Recipients;
-  readonly metrics: Metrics;
-  readonly addressLimit: RateLimit;
-  readonly origin: { text: string; digest: Uint8Array };
 }
 
 /** Recipients looked up by one statement, and uploads that may wait for it. */
@@ -121,29 +110,51 @@ export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp
     log,
     metrics,
   });
-  const origin: Parts["origin"] = { text: "", digest: new Uint8Array(32) };
+  const storage = createRelayStorage(options);
+  const readiness = (): Promise<Readiness> => readReadiness(sql, storage, clock);
+  const origin = { text: "", digest: new Uint8Array(32) };
   const addressLimit = createRateLimit({ perMinute: config.addressRequestsPerMinute, clock });
   const joined = { registry, neighbourhood, recipients, metrics, addressLimit, origin };
-  const parts = { ...options, lanes, wakeups, ...joined };
+  const parts = { ...options, lanes, wakeups, storage, readiness, ...joined };
   addHttpRoutes(http, parts);
   addDeviceRoute(http, parts);
-  registerOpenapi(http);
   return {
     http,
     expiry,
     setOrigin: (text) => Object.assign(origin, { text, digest: originHash(text) }),
-    scrape: () =>
-      metrics.scrape({
-        connections: () => registry.size,
-        database: () => inTime(readDatabaseHealth(sql), clock),
-      }),
-    isReady: () => isReady(sql, clock),
+    scrape: () => scrape(parts),
+    readiness,
+    watchStorage: storage.start,
     close: async () => {
       metrics.close();
+      storage.close();
       await expiry.close();
       await neighbourhood.close();
     },
   };
+}
+
+function scrape({ metrics, registry, storage, sql, clock }: Parts): ReturnType<RelayApp["scrape"]> {
+  return metrics.scrape({
+    connections: () => registry.size,
+    storage: () => ({ isFull: storage.isFull(), freeBytes: storage.freeBytes() }),
+    database: () => inTime(readDatabaseHealth(sql), clock),
+  });
+}
+
+function createRelayStorage({ config, clock, log }: RelayAppOptions): StoragePressure {
+  const { databaseUrl, dataDir, storageDir, storageReserveMb } = config;
+  // An external database may lie on another machine: its disk is looked at only where one is named.
+  const folder = storageDir ?? (databaseUrl === undefined ? dataDir : undefined);
+  return createStoragePressure({
+    freeBytes: () => (folder === undefined ? Promise.resolve(undefined) : freeBytesUnder(folder)),
+    reserveBytes: storageReserveMb * 1_048_576,
+    clock,
+    onChange: (full, freeBytes) =>
+      full
+        ? log.error({ freeBytes }, "the disk is nearly full: nothing new is accepted")
+        : log.info({ freeBytes }, "the disk has room again"),
+  });
 }
 
 function createRelayRecipients({ sql, clock }: RelayAppOptions): Recipients {
@@ -155,7 +166,7 @@ function createRelayRecipients({ sql, clock }: RelayAppOptions): Recipients {
     maxBatch: maxLookups,
     maxWaiting: maxWaitingLookups,
   });
-  return createRecipients({ read, clock });
+  return createRecipients({ read: (account) => withinBound(read(account), clock), clock });
 }
 
 function createRelayExpiry(options: RelayAppOptions, metrics: Metrics): Expiry {
@@ -181,66 +192,21 @@ function createRelayExpiry(options: RelayAppOptions, metrics: Metrics): Expiry {
   });
 }
 
-function addHttpRoutes(http: RelayHttp, parts: Parts): void {
-  const { config, sql, state, clock, lanes, recipients, addressLimit, origin } = parts;
-  const mailboxLimit = createRateLimit({ perMinute: config.mailboxUploadsPerMinute, clock });
-  const bundleLimit = createRateLimit({ perMinute: config.mailboxUploadsPerMinute, clock });
-  const originDigest = (): Uint8Array => origin.digest;
-  const admissions = createAdmissions(recipients);
-  const acceptFor = (account: string): Accept => lanes.byNumber(lanes.numberOf(account)).accept;
-  const limits = { addressLimit, mailboxLimit };
-  const submit = createSubmit({ admissions, acceptFor, ...limits, originDigest, clock });
-  registerEnvelopes(http, counted(submit, parts.metrics), clock);
-  registerBundles(http, {
-    admit: admissions.admit,
-    takeReserve: (account, day) => takeReserveBundle(sql, account, day),
-    readBundle: (account, since) => readBundle(sql, account, since),
-    addressLimit,
-    mailboxLimit: bundleLimit,
-    originDigest,
-    clock,
-  });
-  registerAccounts(http, {
-    register: (registration, code) => {
-      const lane = lanes.numberOf(registration.account);
-      const codeHash = code === undefined ? undefined : codeHashOf(code);
-      return registerAccount(sql, { ...registration, lane, codeHash }, clock.nowMs());
-    },
-    isOpen: config.registration === "open",
-    addressLimit,
-    identity: { epoch: state.epoch, originDigest },
-    clock,
-  });
-  registerRendezvous(http, {
-    put: (name, content) => putBox(sql, name, content, clock.nowMs()),
-    read: (name) => readBox(sql, name, clock.nowMs()),
-    addressLimit,
-    clock,
-  });
-  registerInfo(http, {
-    epoch: state.epoch,
-    origin: () => origin.text,
-    registration: config.registration,
-    contact: config.contact,
-    isReady: () => isReady(sql, clock),
-    clock,
-  });
-}
-
 function addDeviceRoute(http: RelayHttp, parts: Parts): void {
   const { sql, state, clock, log, lanes, registry, neighbourhood, metrics } = parts;
+  const answer = createAnswerRequest(createRequestPorts(parts));
   registerDeviceRoute(
     http,
     {
       authenticate: createAuthenticate(
-        (deviceId) => findDevice(sql, deviceId),
+        (deviceId) => withinBound(findDevice(sql, deviceId), clock),
         () => parts.origin.digest,
       ),
       openStream: delivering(
         metrics,
         createOpenStream({
           claim: async (name) => {
-            const session = await claimSession(sql, name);
+            const session = await withinBound(claimSession(sql, name), clock);
             // Whoever holds it in another process hears that it was displaced.
             neighbourhood.announce("mailboxes");
             return session;
@@ -251,7 +217,7 @@ function addDeviceRoute(http: RelayHttp, parts: Parts): void {
           clock,
         }),
       ),
-      answer: createAnswerRequest(createRequestPorts(parts)),
+      answer: (holder, frame) => withinBound(answer(holder, frame), clock),
       registry,
       identity: { epoch: state.epoch, laneOf: lanes.numberOf },
       runtime: {

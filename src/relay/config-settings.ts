@@ -3,13 +3,26 @@
  * The config file, the environment, the flags, `config dump` and relay.example.toml all follow it.
  *
  * A name is given in the file's form (`data_dir`). The environment says PIXIE_RELAY_DATA_DIR, the
- * command line --data-dir. `config.ts` layers the sources; nothing here reads one.
+ * command line --data-dir. `config.ts` layers the sources; nothing here reads one. How a kind of value
+ * is understood is config-values.ts.
  */
-import { isIP } from "node:net";
 import { homedir } from "node:os";
 import path from "node:path";
 
-import { err, ok, type Result } from "../shared/result.ts";
+import { ok, type Result } from "../shared/result.ts";
+import {
+  databaseUrl,
+  flag,
+  folder,
+  host,
+  integer,
+  networks,
+  oneOf,
+  type Parse,
+  publicUrl,
+  type SettingError,
+  text,
+} from "./config-values.ts";
 import { logLevels, type LogLevel } from "./log-level.ts";
 
 /** Everything the relay can be told. */
@@ -29,6 +42,10 @@ export interface RelayConfig {
   readonly databaseConnections: number;
   /** False: an outdated schema is refused, and `pixie relay migrate` is run by another role. */
   readonly databaseMigrate: boolean;
+  /** Folder whose disk must keep the reserve; the data folder with the embedded database. */
+  readonly storageDir?: string;
+  /** Free space under which nothing new is accepted; 0 accepts until the database refuses. Units: MiB. */
+  readonly storageReserveMb: number;
   readonly registration: "open" | "codes";
   /** Who runs it, for `/v1/info`. */
   readonly contact?: string;
@@ -40,9 +57,6 @@ export interface RelayConfig {
   readonly drainMs: number;
   readonly logLevel: LogLevel;
 }
-
-/** A value that was not understood: what was expected. */
-export type SettingError = { readonly type: "setting"; readonly expected: string };
 
 /** One setting of the table. */
 export interface Setting {
@@ -59,8 +73,6 @@ export interface Setting {
   /** Its name in the environment where that is not PIXIE_RELAY_<NAME>. */
   readonly env?: string;
 }
-
-type Parse<T> = (written: unknown) => Result<T, SettingError>;
 
 interface SettingRow<K extends keyof RelayConfig> extends Omit<Setting, "field" | "write"> {
   readonly field: K;
@@ -88,89 +100,6 @@ function defaultDataDir(): string {
   return path.join(base, "pixie", "relay");
 }
 
-const text = (written: unknown): Result<string, SettingError> =>
-  typeof written === "string" && written !== ""
-    ? ok(written)
-    : err({ type: "setting", expected: "a text that is not empty" });
-
-const folder = (written: unknown): Result<string, SettingError> => {
-  const parsed = text(written);
-  return parsed.ok ? ok(path.resolve(parsed.value)) : parsed;
-};
-
-function integer(low: number, high: number): Parse<number> {
-  return (written) => {
-    const value =
-      typeof written === "string" && /^\d{1,9}$/.test(written) ? Number(written) : written;
-    return typeof value === "number" && Number.isInteger(value) && value >= low && value <= high
-      ? ok(value)
-      : err({ type: "setting", expected: `a whole number from ${low} to ${high}` });
-  };
-}
-
-function oneOf<T extends string>(
-  choices: readonly T[],
-): (written: unknown) => Result<T, SettingError> {
-  return (written) => {
-    const choice = choices.find((each) => each === written);
-    return choice === undefined
-      ? err({ type: "setting", expected: `one of ${choices.join(", ")}` })
-      : ok(choice);
-  };
-}
-
-const flag: Parse<boolean> = (written) => {
-  if (written === true || written === "true") return ok(true);
-  if (written === false || written === "false") return ok(false);
-  return err({ type: "setting", expected: "true or false" });
-};
-
-const host: Parse<string> = (written) =>
-  typeof written === "string" && (isIP(written) !== 0 || /^[a-z0-9][a-z0-9.-]*$/i.test(written))
-    ? ok(written)
-    : err({ type: "setting", expected: "an address or a host name, without a port" });
-
-const publicUrl: Parse<string> = (written) => {
-  const expected = "http(s)://host[:port] without path, query or user";
-  if (typeof written !== "string" || !URL.canParse(written))
-    return err({ type: "setting", expected });
-  const url = new URL(written);
-  const bare =
-    url.href === `${url.origin}/` && (url.protocol === "https:" || url.protocol === "http:");
-  return bare ? ok(url.origin) : err({ type: "setting", expected });
-};
-
-const databaseUrl: Parse<string> = (written) =>
-  typeof written === "string" && /^postgres(ql)?:\/\/\S+$/.test(written)
-    ? ok(written)
-    : err({ type: "setting", expected: "postgres://user:password@host:port/database" });
-
-const networks: Parse<readonly string[]> = (written) => {
-  const list: readonly unknown[] | undefined = Array.isArray(written)
-    ? written
-    : typeof written === "string"
-      ? written.split(",").map((each) => each.trim())
-      : undefined;
-  const valid = list?.filter((each): each is string => typeof each === "string" && isNetwork(each));
-  return list !== undefined && valid !== undefined && valid.length === list.length
-    ? ok(valid)
-    : err({
-        type: "setting",
-        expected: "networks such as 10.0.0.0/8, never bare addresses or names",
-      });
-};
-
-function isNetwork(written: string): boolean {
-  const [address = "", bits = "", ...rest] = written.split("/");
-  const version = isIP(address);
-  return (
-    rest.length === 0 &&
-    version !== 0 &&
-    /^\d{1,3}$/.test(bits) &&
-    Number(bits) <= (version === 4 ? 32 : 128)
-  );
-}
-
 /** The configuration when nothing is written. */
 export const defaultConfig: RelayConfig = {
   dataDir: defaultDataDir(),
@@ -180,6 +109,7 @@ export const defaultConfig: RelayConfig = {
   adminPort: 0,
   databaseConnections: 4,
   databaseMigrate: true,
+  storageReserveMb: 512,
   registration: "open",
   trustedProxies: [],
   addressRequestsPerMinute: 1_200,
@@ -252,6 +182,21 @@ export const settings: readonly Setting[] = [
     parse: flag,
     about:
       "Migrate at start. false: an outdated schema is refused; run `pixie relay migrate` with a DDL role.",
+  }),
+  setting({
+    name: "storage_dir",
+    field: "storageDir",
+    parse: folder,
+    example: "/var/lib/postgresql",
+    about:
+      "Folder whose disk keeps storage_reserve_mb free; data_dir with the embedded database. For an external one on this machine: its folder.",
+  }),
+  setting({
+    name: "storage_reserve_mb",
+    field: "storageReserveMb",
+    parse: integer(0, 999_999_999),
+    about:
+      "With less free space, in MiB, nothing new is accepted; what is there is still delivered. 0: never look.",
   }),
   setting({
     name: "registration",

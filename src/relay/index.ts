@@ -107,6 +107,7 @@ async function startApp(
     const others = kind === "embedded" ? undefined : listenToOthers;
     const app = await createRelayApp({ config, sql, listen: others, state, clock, log });
     try {
+      await app.watchStorage();
       await app.expiry.start();
     } catch (cause) {
       await app.close();
@@ -142,7 +143,7 @@ async function listenForOperator(
     host,
     port,
     isLoopback: isLoopback(host),
-    pages: adminPages({ scrape: app.scrape, isReady: app.isReady, clock }),
+    pages: adminPages({ scrape: app.scrape, readiness: app.readiness, clock }),
   });
   if (opened.ok) return opened;
   const settings = ["admin_host", "admin_port"] as const;

@@ -26,6 +26,7 @@ export interface DatabaseHealth {
 /** What is asked at a scrape. */
 export interface MetricSources {
   readonly connections: () => number;
+  readonly storage: () => { readonly isFull: boolean; readonly freeBytes: number | undefined };
   /** Undefined when the database does not answer in time. Never rejects. */
   readonly database: () => Promise<DatabaseHealth | undefined>;
 }
@@ -122,12 +123,17 @@ function createAsked(registry: Registry): {
   const live = gauge(registry, "table_live_rows", "Estimate of live rows.", ["table"]);
   const dead = gauge(registry, "table_dead_rows", "Estimate of dead rows.", ["table"]);
   const oldest = gauge(registry, "oldest_transaction_seconds", "Age of the oldest transaction.");
+  const full = gauge(registry, "storage_full", "1 while nothing new is accepted for want of room.");
+  const free = gauge(registry, "storage_free_bytes", "Free bytes, where the disk is looked at.");
   const lag = gauge(registry, "event_loop_lag_seconds", "Since the last scrape.", ["quantile"]);
   const loop = monitorEventLoopDelay({ resolution: 10 });
   loop.enable();
   return {
-    update: async ({ connections: count, database }) => {
+    update: async ({ connections: count, storage, database }) => {
       connections.set(count());
+      const { isFull, freeBytes } = storage();
+      full.set(isFull ? 1 : 0);
+      if (freeBytes !== undefined) free.set(freeBytes);
       setLag(lag, loop);
       const health = await database();
       up.set(health === undefined ? 0 : 1);

@@ -83,6 +83,8 @@ describe("the sources", () => {
       database_url: "postgres://db/pixie",
       database_connections: 8,
       database_migrate: false,
+      storage_dir: "/srv/database",
+      storage_reserve_mb: 64,
       registration: "open",
       contact: "admin@example.org",
       trusted_proxies: ["10.0.0.0/8", "fd00::/8"],

@@ -27,7 +27,7 @@ export const basicBrainAbout = "Basic brain: picks a skill and runs it; it does 
 export function createBasicBrain(router: Router): Model {
   return {
     name: "basic",
-    plan: async (request) => plan(router, request),
+    plan: (request, signal) => plan(router, request, signal),
     step: async (request) => step(request),
     answer: async ({ reason }: DirectRequest) => ({
       type: "answer",
@@ -37,8 +37,14 @@ export function createBasicBrain(router: Router): Model {
   };
 }
 
-function plan(router: Router, { question, menu }: PlanRequest): PlanReply {
-  const { verdict } = router.rank(question, menu);
+async function plan(
+  router: Router,
+  { question, menu }: PlanRequest,
+  signal: AbortSignal,
+): Promise<PlanReply> {
+  const ranking = await router.rank(question, menu, signal);
+  if (ranking.type === "failed") return ranking;
+  const { verdict } = ranking;
   switch (verdict.type) {
     case "pick":
       return { type: "plan", sentence: `I'll use @${verdict.handle} for this.` };

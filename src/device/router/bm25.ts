@@ -38,10 +38,11 @@ export function bm25Scores(question: string, menu: readonly MenuLine[]): readonl
 /** The yardstick: the best line, and "nothing fits" when no line shares a word. */
 export const bm25Router: Router = {
   name: "bm25",
-  rank: (question, menu) => {
+  rank: async (question, menu) => {
     const scored = byScore(bm25Scores(question, menu));
     const [best] = scored;
     return {
+      type: "ranked",
       scored,
       verdict:
         best === undefined || best.score === 0

@@ -29,14 +29,28 @@ export type Verdict =
 
 /** A judged menu: every handle, best first, and the verdict. */
 export interface Ranking {
+  readonly type: "ranked";
   readonly scored: readonly ScoredHandle[];
   readonly verdict: Verdict;
 }
 
-/** Ranks a menu for a question. Pure: the same question and menu always rank alike. */
+/** A router that reads meaning needs a model, and a model can fail. */
+export interface RouterFailure {
+  readonly type: "failed";
+  readonly reason: string;
+}
+
+/**
+ * Ranks a menu for a question: the same question and menu always rank alike. Trouble is an answer,
+ * never an exception.
+ */
 export interface Router {
   readonly name: string;
-  readonly rank: (question: string, menu: readonly MenuLine[]) => Ranking;
+  readonly rank: (
+    question: string,
+    menu: readonly MenuLine[],
+    signal: AbortSignal,
+  ) => Promise<Ranking | RouterFailure>;
 }
 
 /** How many handles an unsure router offers. */

@@ -43,7 +43,7 @@ function createStaticRouter(weights: StaticWeights): Router {
   };
   return {
     name: "static",
-    rank: (question, menu) => {
+    rank: async (question, menu) => {
       const asked = embed(table, question);
       const lexical = bm25Scores(question, menu).map(({ score }) => squash(score));
       const learned = menu.map((entry) => dot(asked, embedLine(entry)));
@@ -59,7 +59,7 @@ function createStaticRouter(weights: StaticWeights): Router {
         smallTalk: dot(asked, Float32Array.from(weights.none)),
         background: nearest(background, asked),
       };
-      return { scored, verdict: verdictOf(weights, scored, evidence) };
+      return { type: "ranked", scored, verdict: verdictOf(weights, scored, evidence) };
     },
   };
 }

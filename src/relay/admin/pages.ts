@@ -8,7 +8,7 @@ import type { AdminReply } from "./listener.ts";
 /** Where pages get their content. */
 export interface PagePorts {
   readonly scrape: () => ReturnType<Metrics["scrape"]>;
-  readonly isReady: () => Promise<boolean>;
+  readonly readiness: () => Promise<{ readonly status: string; readonly reason?: string }>;
   readonly clock: Clock;
 }
 
@@ -30,10 +30,10 @@ export function adminPages(ports: PagePorts): ReadonlyMap<string, () => Promise<
     ["/health/live", async () => json(200, { status: "ok" })],
     [
       "/health/ready",
-      async () =>
-        (await ports.isReady())
-          ? json(200, { status: "ok" })
-          : json(503, { status: "unavailable", reason: "the database does not answer" }),
+      async () => {
+        const readiness = await ports.readiness();
+        return json(readiness.status === "unavailable" ? 503 : 200, { ...readiness });
+      },
     ],
   ]);
 }

@@ -8,8 +8,8 @@
  */
 import type { Clock } from "../../shared/clock.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
-import { failureCode, isMissingPartition, isRetryable } from "../store/failure.ts";
 import type { WaitingItem } from "../store/deliveries.ts";
+import { failureCode, isDiskFull, isMissingPartition, isRetryable } from "../store/failure.ts";
 import type { CheckedUpload, CopyOutcome } from "../store/items.ts";
 import { anyPosition, type Fresh, type News } from "./wakeup.ts";
 
@@ -22,6 +22,8 @@ export interface CopyResult {
 /** `overloaded` also covers an unknown outcome: trying again with the same slot is safe. */
 export type AcceptError =
   | { readonly type: "overloaded"; readonly retryMs: number; readonly reason: string }
+  /** The database has no room: nothing of the upload was stored. */
+  | { readonly type: "storage-full" }
   | { readonly type: "mailbox-gone"; readonly mailboxes: readonly string[] };
 
 /** Accepts an upload; resolves after the commit, or at the deadline. Never rejects. */
@@ -96,8 +98,7 @@ export function createAccept(options: AcceptOptions): Accept {
       options.onFailure(failureCode(cause), batch.length);
       // The commit may have happened all the same: streams look, and a retry finds a duplicate.
       options.wake(newsOf(uploads, []), new Map());
-      const reason = "the database did not confirm the commit";
-      for (const waiting of batch) waiting.settle(err({ type: "overloaded", retryMs, reason }));
+      for (const waiting of batch) waiting.settle(err(failureOf(cause)));
     }
   }
 
@@ -126,6 +127,12 @@ export function createAccept(options: AcceptOptions): Accept {
       if (!busy) void work();
     });
   };
+}
+
+function failureOf(cause: unknown): AcceptError {
+  return isDiskFull(cause)
+    ? { type: "storage-full" }
+    : { type: "overloaded", retryMs, reason: "the database did not confirm the commit" };
 }
 
 /**

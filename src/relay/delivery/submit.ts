@@ -1,6 +1,6 @@
 /**
  * Submit: what happens to one posted upload, in the order that the protocol fixes: format, address
- * limit, token, mailbox limit, slot day, addressed devices, accept. A stranger can thus neither spend
+ * limit, token, mailbox limit, slot day, addressed devices, room on the disk, accept. A stranger can thus neither spend
  * a mailbox's budget nor learn whether it exists.
  *
  * Spec: docs/protocol.md "Relay interface".
@@ -8,7 +8,7 @@
 import { type Clock, dayOf } from "../../shared/clock.ts";
 import { deliveryTokenInput } from "../../shared/crypto/token.ts";
 import { idText } from "../../shared/ids.ts";
-import { err, ok, type Result } from "../../shared/result.ts";
+import { assertNever, err, ok, type Result } from "../../shared/result.ts";
 import { parseUpload, type Upload } from "../../shared/wire/envelope.ts";
 import { type Refusal, refusal } from "../../shared/wire/errors.ts";
 import type { CheckedUpload } from "../store/items.ts";
@@ -21,6 +21,7 @@ import {
   type TokenClaim,
 } from "./admission.ts";
 import type { RateLimit } from "./rate-limit.ts";
+import { storageRefusal, type StoragePressure } from "./storage-pressure.ts";
 
 /** What became of an upload whose commit is durable. */
 export interface Submitted {
@@ -39,6 +40,7 @@ export interface SubmitOptions {
   readonly addressLimit: RateLimit;
   readonly mailboxLimit: RateLimit;
   readonly originDigest: () => Uint8Array;
+  readonly storage: Pick<StoragePressure, "isFull" | "noteFull">;
   readonly clock: Clock;
 }
 
@@ -65,7 +67,7 @@ export function createSubmit(options: SubmitOptions): Submit {
     if (flaw !== undefined) return err(flaw);
     const confirmed = await confirm(options.admissions, { account, claim, upload, admission });
     if (!confirmed.ok) return confirmed;
-    return acceptUpload(options.acceptFor(account), upload, confirmed.value);
+    return store(options, account, upload, confirmed.value);
   };
 }
 
@@ -115,11 +117,13 @@ function dayRefusal(day: number, nowMs: number): Refusal | undefined {
   );
 }
 
-async function acceptUpload(
-  accept: Accept,
+async function store(
+  { storage, acceptFor }: SubmitOptions,
+  account: string,
   upload: Upload,
   { recipient, invite, isReserve }: Admission,
 ): Promise<Result<Submitted, Refusal>> {
+  if (storage.isFull()) return err(storageRefusal());
   const copies = upload.entries.map(({ mailbox, header }) => ({
     mailbox: idText(mailbox),
     header,
@@ -134,8 +138,11 @@ async function acceptUpload(
     body: upload.body,
     copies,
   };
-  const accepted = await accept(checked);
-  if (!accepted.ok) return err(acceptRefusal(accepted.error));
+  const accepted = await acceptFor(account)(checked);
+  if (!accepted.ok) {
+    if (accepted.error.type === "storage-full") storage.noteFull();
+    return err(acceptRefusal(accepted.error));
+  }
   const addressed = new Set(copies.map(({ mailbox }) => mailbox));
   const unaddressed = recipient.mailboxes.flatMap(({ mailbox, hasPrekey }) =>
     hasPrekey && !addressed.has(mailbox) ? [mailbox] : [],
@@ -144,11 +151,18 @@ async function acceptUpload(
 }
 
 function acceptRefusal(error: AcceptError): Refusal {
-  return error.type === "mailbox-gone"
-    ? mismatch(error.mailboxes)
-    : refusal("overloaded", `${error.reason}: try again with the same slot`, {
+  switch (error.type) {
+    case "mailbox-gone":
+      return mismatch(error.mailboxes);
+    case "storage-full":
+      return storageRefusal();
+    case "overloaded":
+      return refusal("overloaded", `${error.reason}: try again with the same slot`, {
         retryAfterMs: error.retryMs,
       });
+    default:
+      return assertNever(error);
+  }
 }
 
 function mismatch(mailboxes: readonly string[]): Refusal {

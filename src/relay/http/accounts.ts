@@ -13,6 +13,7 @@ import { idText } from "../../shared/ids.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
 import { type Refusal, refusal } from "../../shared/wire/errors.ts";
 import { type RegisterRequest, registerReply, registerRequest } from "../../shared/wire/http.ts";
+import { storageRefusal, type StoragePressure } from "../delivery/storage-pressure.ts";
 import { limitRefusal } from "../delivery/submit.ts";
 import type { RateLimit } from "../delivery/rate-limit.ts";
 import type { RegisterError } from "../store/accounts.ts";
@@ -35,6 +36,7 @@ export interface AccountPorts {
     code: string | undefined,
   ) => Promise<Result<void, RegisterError>>;
   readonly isOpen: boolean;
+  readonly storage: Pick<StoragePressure, "isFull">;
   readonly addressLimit: RateLimit;
   readonly identity: { readonly epoch: string; readonly originDigest: () => Uint8Array };
   readonly clock: Clock;
@@ -59,6 +61,7 @@ export function registerAccounts(app: RelayHttp, ports: AccountPorts): void {
       }
       const registration = verified(request.body, ports);
       if (!registration.ok) return sendRefusal(reply, ports.clock, registration.error);
+      if (ports.storage.isFull()) return sendRefusal(reply, ports.clock, storageRefusal());
       const code = ports.isOpen ? undefined : request.body.registration_code;
       const registered = await ports.register(registration.value, code);
       if (!registered.ok && registered.error.type === "closed") {

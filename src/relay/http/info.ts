@@ -1,7 +1,8 @@
 /**
  * `GET /v1/info`, `/health/live`, `/health/ready`: what anybody may know of this relay.
  *
- * Live says that the process answers, ready that its database does; a balancer acts on the second.
+ * Live says that the process answers, ready that its database does, and whether its disk has room; a
+ * balancer acts on the second.
  */
 import type { Clock } from "../../shared/clock.ts";
 import {
@@ -13,7 +14,7 @@ import {
   protocolVersion,
   retentionDays,
 } from "../../shared/limits.ts";
-import { healthReply, infoReply } from "../../shared/wire/http.ts";
+import { type HealthReply, healthReply, infoReply } from "../../shared/wire/http.ts";
 import { softwareVersion } from "../../shared/wire/version.ts";
 import { type RelayHttp, timeField } from "./replies.ts";
 
@@ -23,8 +24,8 @@ export interface InfoPorts {
   readonly origin: () => string;
   readonly registration: "open" | "codes";
   readonly contact: string | undefined;
-  /** Whether the database answers in time. Never rejects. */
-  readonly isReady: () => Promise<boolean>;
+  /** How the relay stands. Never rejects. */
+  readonly readiness: () => Promise<Omit<HealthReply, "time">>;
   readonly clock: Clock;
 }
 
@@ -67,11 +68,8 @@ export function registerInfo(app: RelayHttp, ports: InfoPorts): void {
     response: { 200: healthReply, 503: healthReply },
   };
   app.get("/health/ready", { schema }, async (_request, reply) => {
-    if (await ports.isReady()) return { status: "ok" as const, ...timeField(ports.clock) };
-    return reply.code(503).send({
-      status: "unavailable" as const,
-      ...timeField(ports.clock),
-      reason: "the database does not answer",
-    });
+    const readiness = await ports.readiness();
+    const status = readiness.status === "unavailable" ? 503 : 200;
+    return reply.code(status).send({ ...readiness, ...timeField(ports.clock) });
   });
 }

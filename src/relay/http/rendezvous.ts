@@ -14,6 +14,7 @@ import {
   rendezvousReply,
 } from "../../shared/wire/http.ts";
 import type { RateLimit } from "../delivery/rate-limit.ts";
+import { storageRefusal, type StoragePressure } from "../delivery/storage-pressure.ts";
 import { limitRefusal } from "../delivery/submit.ts";
 import type { BoxName } from "../store/rendezvous.ts";
 import { answers, raw } from "./openapi.ts";
@@ -23,6 +24,7 @@ import { addressOf, fieldBytes, type RelayHttp, sendRefusal, timeField } from ".
 export interface RendezvousPorts {
   readonly put: (name: BoxName, content: Uint8Array) => Promise<"stored" | "taken" | "full">;
   readonly read: (name: BoxName) => Promise<Uint8Array | undefined>;
+  readonly storage: Pick<StoragePressure, "isFull">;
   readonly addressLimit: RateLimit;
   readonly clock: Clock;
 }
@@ -56,6 +58,7 @@ export function registerRendezvous(app: RelayHttp, ports: RendezvousPorts): void
     }
     const limited = limitRefusal(ports.addressLimit(addressOf(request)), "address");
     if (limited !== undefined) return sendRefusal(reply, clock, limited);
+    if (ports.storage.isFull()) return sendRefusal(reply, clock, storageRefusal());
     const outcome = await ports.put({ id, box: Number(request.query.box) }, content);
     if (outcome === "stored") return reply.code(201).send(timeField(clock));
     const refused =

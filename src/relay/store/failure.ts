@@ -21,6 +21,11 @@ export function isRetryable(cause: unknown): boolean {
   return ["40P01", "40001"].includes(failureCode(cause));
 }
 
+/** Whether the database had no room to write; the statement changed nothing. */
+export function isDiskFull(cause: unknown): boolean {
+  return failureCode(cause) === "53100";
+}
+
 /** Whether no partition holds the row's day. */
 export function isMissingPartition(cause: unknown): boolean {
   return failureCode(cause) === "23514";

@@ -179,6 +179,8 @@ export class DeviceConnection implements RegisteredConnection {
 
   async #authenticate(frame: AuthFrame): Promise<void> {
     this.#phase = "authenticating";
+    // It answered in time. What comes now waits for the database, which has a bound of its own.
+    this.#cancelDeadline();
     const device = await this.#ports.authenticate(frame, this.#challenge);
     if (this.#isEnded()) return;
     if (device === undefined) {
@@ -209,7 +211,6 @@ export class DeviceConnection implements RegisteredConnection {
       return;
     }
     this.#phase = "ready";
-    this.#cancelDeadline();
     const { session } = opened;
     this.#holder = { ...device, ...name, session: session.session };
     const { epoch } = this.#ports.identity;

@@ -131,7 +131,12 @@ export type InfoReply = Static<typeof infoReply>;
 
 /** `GET /health/live` and `/health/ready`. */
 export const healthReply = Type.Object({
-  status: Type.Union([Type.Literal("ok"), Type.Literal("unavailable")]),
+  status: Type.Union([
+    Type.Literal("ok"),
+    Type.Literal("storage-full"),
+    Type.Literal("unavailable"),
+  ]),
   time,
   reason: Type.Optional(Type.String()),
 });
+export type HealthReply = Static<typeof healthReply>;

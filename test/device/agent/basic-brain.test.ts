@@ -16,10 +16,19 @@ import { currentDate } from "../../../src/device/tools/current-date.ts";
 import { recordingTools, textResult, turnNowMs, turnOf } from "../../support/turns.ts";
 
 function routing(verdict: Verdict): Router {
-  return { name: "fixed", rank: () => ({ scored: [], verdict }) };
+  return { name: "fixed", rank: async () => ({ type: "ranked", scored: [], verdict }) };
 }
 const schedule = createBasicBrain(routing({ type: "pick", handle: "check-schedule" }));
 const search = createBasicBrain(routing({ type: "pick", handle: "search-info" }));
+
+it("hands on why its router has no answer", async () => {
+  const failing: Router = {
+    name: "failing",
+    rank: async () => ({ type: "failed", reason: "no embedder" }),
+  };
+  const events = await turnOf(createBasicBrain(failing), "what is on this weekend?");
+  expect(stopOf(events)?.reason).toBe("model-failed");
+});
 
 async function dateText(nowMs: number = turnNowMs): Promise<string> {
   const signal = new AbortController().signal;

@@ -26,48 +26,66 @@ const builtinMenu: readonly MenuLine[] = [
 ];
 
 let router: Router;
-const picked = (question: string): unknown => router.rank(question, builtinMenu).verdict;
+const { signal } = new AbortController();
+const verdictOf = async (
+  asked: Router,
+  question: string,
+  menu: readonly MenuLine[],
+): Promise<unknown> => {
+  const ranking = await asked.rank(question, menu, signal);
+  return ranking.type === "ranked" ? ranking.verdict : ranking;
+};
+const picked = (question: string): Promise<unknown> => verdictOf(router, question, builtinMenu);
 beforeAll(async () => {
   router = await loadStaticRouter();
 });
 
 describe("the static router", () => {
-  it("knows the built-in menu", () => {
-    expect(picked("what is on this weekend?")).toEqual({ type: "pick", handle: "check-schedule" });
-    expect(picked("what day is it today")).toEqual({ type: "pick", handle: "current-date" });
-    expect(picked("I need my passport number")).toEqual({ type: "pick", handle: "search-info" });
-    expect(picked("tell me a joke")).toEqual({ type: "none" });
+  it("knows the built-in menu", async () => {
+    expect(await picked("what is on this weekend?")).toEqual({
+      type: "pick",
+      handle: "check-schedule",
+    });
+    expect(await picked("what day is it today")).toEqual({ type: "pick", handle: "current-date" });
+    expect(await picked("I need my passport number")).toEqual({
+      type: "pick",
+      handle: "search-info",
+    });
+    expect(await picked("tell me a joke")).toEqual({ type: "none" });
   });
 
-  it("holds the floor on the committed requests", () => {
+  it("holds the floor on the committed requests", async () => {
     const cases = parseCases(
       readFileSync(new URL("../../eval/choice-cases.json", import.meta.url), "utf8"),
     );
-    const rows = new Map(runChoice(router, "basic", cases).map((row) => [row.menus, row]));
-    const yardstick = runChoice(bm25Router, "none", cases).find(({ menus }) => menus === "all");
+    const rows = new Map((await runChoice(router, "basic", cases)).map((row) => [row.menus, row]));
+    const yardstick = (await runChoice(bm25Router, "none", cases)).find(
+      ({ menus }) => menus === "all",
+    );
     expect(rows.get("all")?.top1).toBeGreaterThan((yardstick?.top1 ?? 1) + 0.1);
     expect(rows.get("all")?.none).toBeGreaterThan(0.7);
   });
 
-  it("ranks every line of any menu exactly once, and ranks alike each time", () => {
+  it("ranks every line of any menu exactly once, and ranks alike each time", async () => {
     const menus = fc.uniqueArray(
       fc.record({ handle: fc.stringMatching(/^[a-z]{1,8}$/), line: fc.string() }),
       { selector: ({ handle }) => handle, maxLength: 6 },
     );
-    fc.assert(
-      fc.property(fc.string(), menus, (question, menu) => {
-        const ranking = router.rank(question, menu);
+    await fc.assert(
+      fc.asyncProperty(fc.string(), menus, async (question, menu) => {
+        const ranking = await router.rank(question, menu, signal);
+        if (ranking.type === "failed") throw new Error(ranking.reason);
         expect(ranking.scored.map(({ handle }) => handle).toSorted()).toEqual(
           menu.map(({ handle }) => handle).toSorted(),
         );
         expect(ranking.scored.every(({ score }) => Number.isFinite(score))).toBe(true);
-        expect(router.rank(question, menu)).toEqual(ranking);
+        expect(await router.rank(question, menu, signal)).toEqual(ranking);
       }),
     );
   });
 
-  it("says that nothing fits an empty menu", () => {
-    expect(router.rank("anything", []).verdict).toEqual({ type: "none" });
+  it("says that nothing fits an empty menu", async () => {
+    expect(await verdictOf(router, "anything", [])).toEqual({ type: "none" });
   });
 });
 
@@ -76,14 +94,14 @@ describe("BM25", () => {
     { handle: "hives", line: "Inspects a hive" },
     { handle: "jars", line: "Counts jars of honey" },
   ];
-  it("picks the line that shares a word, in any form", () => {
-    expect(bm25Router.rank("how many jar do I have", menu).verdict).toEqual({
+  it("picks the line that shares a word, in any form", async () => {
+    expect(await verdictOf(bm25Router, "how many jar do I have", menu)).toEqual({
       type: "pick",
       handle: "jars",
     });
   });
-  it("knows nothing of other words", () => {
-    expect(bm25Router.rank("bees", menu).verdict).toEqual({ type: "none" });
+  it("knows nothing of other words", async () => {
+    expect(await verdictOf(bm25Router, "bees", menu)).toEqual({ type: "none" });
   });
 });
 

@@ -137,6 +137,7 @@ describe("admissions", () => {
       addressLimit: () => 0,
       mailboxLimit: () => 0,
       originDigest: () => originHash(origin),
+      storage: { isFull: () => false, noteFull: () => undefined },
       clock,
     });
     const sendTo = (...devices: readonly RelayDevice[]) => {
