@@ -11,6 +11,7 @@ import { parseUtf8 } from "../shared/bytes.ts";
 import type { Clock } from "../shared/clock.ts";
 import { err, ok, type Result } from "../shared/result.ts";
 import { type AgentEvent, answerOf } from "./agent/events.ts";
+import { isTainted } from "./agent/history.ts";
 import { deviceViews, identityView } from "./identity/devices.ts";
 import { payloadTag } from "./messaging/payload.ts";
 import { sentinelKind } from "./sentinel.ts";
@@ -102,8 +103,8 @@ function runOf(events: readonly AgentEvent[]): AgentRun | undefined {
   const started = events.find((event) => event.type === "turn-started");
   if (started === undefined) return undefined;
   const { runId, question, atMs } = started;
-  const untrusted = events.some((event) => event.type === "tool-result" && event.untrusted);
-  return { runId, question, atMs, answer: answerOf(events) ?? "", untrusted };
+  const answer = answerOf(events) ?? "";
+  return { runId, question, atMs, answer, untrusted: isTainted(events) };
 }
 
 function devicesOf(tx: ReadTx): readonly OwnedDevice[] {

@@ -10,6 +10,7 @@ import { err, ok, type Result } from "../shared/result.ts";
 import { systemRng } from "../shared/rng.ts";
 import { acceptInviteLink, makeInvite, noAccount, registerAccount } from "./account.ts";
 import { createBasicBrain } from "./agent/basic-brain.ts";
+import { nobodyAnswers } from "./agent/consent.ts";
 import { createAssistant } from "./assistant.ts";
 import { type AskQueue, queueAsks } from "./ask-queue.ts";
 import type {
@@ -85,6 +86,8 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
       loadBrain: async () => createBasicBrain(await loadStaticRouter()),
       tools: own.tools,
       onRun: own.remember,
+      onDemand: () => [],
+      approver: nobodyAnswers,
       zone: () => options.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
       onSkillsChanged: () => parts.emit({ type: "skills" }),
     }),

@@ -8,13 +8,13 @@ import { err, ok } from "../../src/shared/result.ts";
 import type {
   ContactView,
   Device,
-  DeviceAgent,
   DeviceEvent,
   DeviceView,
   Identity,
   LinkGrant,
   MessageView,
 } from "../../src/device/device.ts";
+import type { DeviceAgent } from "../../src/device/agent/port.ts";
 import { createOwnSources } from "../../src/device/own-sources.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { contactView, librarian, type Librarian } from "./library.ts";
@@ -116,14 +116,28 @@ const fakeAgent: DeviceAgent = {
   ask: (question) =>
     Promise.resolve(
       ok([
-        { type: "turn-started", runId: "R".repeat(22), question, brain: "fake", atMs: 1 },
+        {
+          type: "turn-started",
+          runId: "R".repeat(22),
+          question,
+          brain: "fake",
+          mode: "agent",
+          harness: "planned",
+          earlier: 0,
+          tainted: false,
+          atMs: 1,
+        },
         { type: "answer", text: "as always" },
         { type: "stopped", reason: "answered", detail: "Nothing was called." },
       ]),
     ),
+  approve: () => Promise.resolve(err({ type: "no-such-run", message: "there are none" })),
+  startChat: () => "C".repeat(22),
+  chats: () => [],
   runs: () => [],
   run: () => err({ type: "no-such-run", message: "there are none" }),
   alignment: () => ({
+    harness: "planned",
     document: "be brief",
     tokens: 2,
     tokensAreExact: false,
@@ -135,4 +149,5 @@ const fakeAgent: DeviceAgent = {
   select: () => ok(undefined),
   setInstructions: () => ok(undefined),
   setBlurbs: () => ok(undefined),
+  setHarness: () => undefined,
 };

@@ -2,7 +2,7 @@
  * Writes GGUF v3: metadata, then tensors of F32 or F16, each at a multiple of 32 bytes. The two
  * generated models are made with it; it reads nothing and knows no architecture.
  *
- * Spec: the GGUF description in ggml's docs/gguf.md.
+ * Spec: the GGUF description in ggml, version 3.
  */
 
 /** A metadata value; a number says which of the format's types it is. */

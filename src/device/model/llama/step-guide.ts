@@ -41,8 +41,10 @@ function callForm({ toolName, parameters }: BoundTool): Form {
       };
 }
 
-function valueRule({ maxLength, pattern }: BoundTool["parameters"]["properties"][string]): string {
-  return patternRule(pattern) ?? `char{1,${maxLength}}`;
+function valueRule(parameter: BoundTool["parameters"]["properties"][string]): string {
+  const listed = parameter.enum?.map((value) => quoted(JSON.stringify(value).slice(1, -1)));
+  if (listed !== undefined && listed.length > 0) return `(${listed.join(" | ")})`;
+  return patternRule(parameter.pattern) ?? `char{1,${parameter.maxLength}}`;
 }
 
 /** Patterns of digits and hyphens, which is what days are; others are left to the check of the call. */

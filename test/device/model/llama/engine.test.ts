@@ -6,11 +6,12 @@ import { expect, it } from "vitest";
 
 import { loadBinding } from "../../../../src/device/model/llama/binding.ts";
 import { openLlamaModel } from "../../../../src/device/model/llama/llama-model.ts";
-import type { PlanRequest, StepRequest, Usage } from "../../../../src/device/model/port.ts";
+import type { PlanRequest, Usage } from "../../../../src/device/model/port.ts";
 import { planMessages } from "../../../../src/device/model/transcript.ts";
 import { generatedModels } from "../../../support/gguf/generated.ts";
 import { randomLlama } from "../../../support/gguf/random-llama.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
+import { directRequest, planRequest, stepRequest } from "../../../support/model-requests.ts";
 
 const models = generatedModels();
 const random = models.write("random.gguf", randomLlama());
@@ -21,9 +22,9 @@ const menu = [
   { handle: "search-info", line: "everything kept" },
 ];
 
-function planOf(question: string, more: Partial<PlanRequest> = {}): PlanRequest {
+function planOf(question: string): PlanRequest {
   const system = `Be brief.\n\nYour skills:\n${menu.map(({ handle, line }) => `- @${handle}: ${line}`).join("\n")}`;
-  return { system, question, menu, ...more };
+  return planRequest({ system, question, menu });
 }
 
 /** A plan's sentence, and what it took. */
@@ -36,7 +37,7 @@ async function planned(
   return { sentence: reply.sentence, usage: reply.usage };
 }
 
-const step: StepRequest = { system: "Follow the procedure.", question: "q", tools: [], calls: [] };
+const step = stepRequest();
 
 it("counts exactly: a token a byte here, and never a special one out of a text", () => {
   expect(model.countTokens("grün")).toBe(5);
@@ -94,7 +95,7 @@ it("A31: counts the reply's tokens against the context as well", async () => {
 });
 
 it("ends a reply at its limit and says so", async () => {
-  const reply = await model.answer({ system: "s", question: "q", reason: "" }, never);
+  const reply = await model.answer(directRequest(), never);
   expect(reply).toMatchObject({ type: "failed", cause: "tokens" });
   expect(reply.usage?.completionTokens).toBe(24);
 });
@@ -116,10 +117,7 @@ it("stops between two tokens of a reply, while it waits in line, and before it b
   const onToken = (text: string): void => {
     if (heard.push(text) === 3) controller.abort();
   };
-  const talking = model.answer(
-    { system: "s", question: "q", reason: "", onToken },
-    controller.signal,
-  );
+  const talking = model.answer(directRequest({ onToken }), controller.signal);
   const waiting = model.step(step, controller.signal);
   for (const reply of [await talking, await waiting, await model.step(step, controller.signal)]) {
     expect(reply).toMatchObject({ type: "failed", reason: "the model was stopped" });

@@ -14,6 +14,7 @@ import { parseMentions } from "../../../../src/device/skills/mentions.ts";
 import { toolSet } from "../../../../src/device/skills/tools.ts";
 import { generatedModels } from "../../../support/gguf/generated.ts";
 import { randomLlama } from "../../../support/gguf/random-llama.ts";
+import { planRequest, stepRequest } from "../../../support/model-requests.ts";
 
 const models = generatedModels();
 const opened = await Promise.all(
@@ -45,7 +46,7 @@ describe("plans", () => {
         async (at, menu, question) => {
           const model = opened[at] ?? raise();
           const lines = menu.map((one) => ({ handle: one, line: "l" }));
-          const reply = await model.plan({ system: "s", question, menu: lines }, never);
+          const reply = await model.plan(planRequest({ question, menu: lines }), never);
           if (reply.type !== "plan") return expectCut(reply);
           const named = parseMentions(reply.sentence);
           expect(menu).toEqual(expect.arrayContaining([...named]));
@@ -66,7 +67,7 @@ describe("plans", () => {
     });
     let said = "";
     const onToken = (text: string): void => void (said += text);
-    await narrowed.plan({ system: "s", question: "q", menu, onToken }, never);
+    await narrowed.plan(planRequest({ menu, onToken }), never);
     expect(said).toMatch(/^I'll use @two(?: and @two)* to /);
   });
 
@@ -74,7 +75,7 @@ describe("plans", () => {
     const asking = await models.open(models.write("asking.gguf", randomLlama(5)), {
       narrow: async () => ({ type: "unsure", handles: ["a", "b"] }),
     });
-    expect(await asking.plan({ system: "s", question: "q", menu: [] }, never)).toEqual({
+    expect(await asking.plan(planRequest(), never)).toEqual({
       type: "unsure",
       handles: ["a", "b"],
     });
@@ -91,9 +92,13 @@ describe("steps", () => {
         fc.string({ maxLength: 40 }),
         async (at, bound, question) => {
           const model = opened[at] ?? raise();
-          const reply = await model.step({ system: "s", question, tools: bound, calls: [] }, never);
+          const reply = await model.step(stepRequest({ question, tools: bound }), never);
           if (reply.type !== "call") return reply.type === "answer" ? undefined : expectCut(reply);
-          const checked = checkCall(reply, bound, () => false);
+          const checked = checkCall(
+            reply,
+            bound.map((declaration) => ({ declaration })),
+            () => false,
+          );
           const problem = checked.ok ? "there is no day" : checked.error;
           expect(problem).toMatch(/there is no day|got nothing/);
           return undefined;
@@ -125,6 +130,18 @@ describe("steps", () => {
     expect(stepGuide(calendar).resume?.('{"tool')).toMatchObject({
       text: '":"queryCalendar","args":{"from":"',
     });
+  });
+
+  it("take one of the listed values, where there is a list", () => {
+    const { grammar } = stepGuide([
+      {
+        toolName: "Skill",
+        description: "loads",
+        signature: "Skill(id: string)",
+        parameters: { properties: { id: { maxLength: 40, enum: ["check-schedule", 'a "b"'] } } },
+      },
+    ]);
+    expect(grammar).toContain(String.raw`("check-schedule" | "a \\\"b\\\"")`);
   });
 
   it("a value may hold what looks like its end", () => {
