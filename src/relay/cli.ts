@@ -10,6 +10,7 @@ import type { Command } from "commander";
 import type { InviteOrder } from "./admin/invite-commands.ts";
 import { registerBackupCommands } from "./backup-commands.ts";
 import { addCommand, fail, load, withSettings } from "./command-settings.ts";
+import { registerDoctorCommand } from "./doctor-command.ts";
 import { dumpRelayConfig, type LoadedConfig, type RelayConfig } from "./config.ts";
 import { causeText } from "./db/database-error.ts";
 import { exitCodes } from "./exit-codes.ts";
@@ -47,6 +48,7 @@ export function registerRelayCommands(program: Command): void {
   );
   addInviteCommands(relay);
   registerBackupCommands(relay);
+  registerDoctorCommand(relay);
   const config = relay.command("config").description("look at the configuration without starting");
   addCommand(config, "check", "say whether the configuration is valid", () => {
     process.stdout.write("the configuration is valid\n");
