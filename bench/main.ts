@@ -7,9 +7,21 @@ import { parseArgs } from "node:util";
 import type { Bench } from "./bench.ts";
 import { deviceDrain } from "./device-drain.ts";
 import { deviceSend } from "./device-send.ts";
+import { relayConnections } from "./relay-connections.ts";
+import { relayDecay } from "./relay-decay.ts";
+import { relayFootprint } from "./relay-footprint.ts";
+import { relayLatency } from "./relay-latency.ts";
 import { relayThroughput } from "./relay-throughput.ts";
 
-const benches: readonly Bench[] = [relayThroughput, deviceSend, deviceDrain];
+const benches: readonly Bench[] = [
+  relayThroughput,
+  relayLatency,
+  relayConnections,
+  relayDecay,
+  relayFootprint,
+  deviceSend,
+  deviceDrain,
+];
 
 const { values } = parseArgs({
   options: { only: { type: "string" }, quick: { type: "boolean", default: false } },
