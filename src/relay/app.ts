@@ -24,7 +24,7 @@ import type { Logger } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { joinNeighbourhood, type Neighbourhood } from "./neighbourhood.ts";
 import { after, inTime, readReadiness, type Readiness, withinBound } from "./readiness.ts";
-import { createRequestPorts } from "./request-ports.ts";
+import { createKeyPorts, createRequestPorts } from "./request-ports.ts";
 import { purgeRetiredKeys } from "./store/access-keys.ts";
 import { findRecipients, type Recipient } from "./store/accounts.ts";
 import { findDevice } from "./store/devices.ts";
@@ -115,7 +115,8 @@ export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp
   const origin = { text: "", digest: new Uint8Array(32) };
   const addressLimit = createRateLimit({ perMinute: config.addressRequestsPerMinute, clock });
   const joined = { registry, neighbourhood, recipients, metrics, addressLimit, origin };
-  const parts = { ...options, lanes, wakeups, storage, readiness, ...joined };
+  const keyPorts = createKeyPorts({ ...options, ...joined, laneOf: lanes.numberOf });
+  const parts = { ...options, lanes, wakeups, storage, readiness, keyPorts, ...joined };
   addHttpRoutes(http, parts);
   addDeviceRoute(http, parts);
   return {
