@@ -7,7 +7,7 @@
  * Spec: docs/agent.md "Waiting".
  */
 import { err } from "../shared/result.ts";
-import type { AskOptions, DeviceAgent, DeviceError } from "./device.ts";
+import type { AgentError, AskOptions, DeviceAgent } from "./agent/port.ts";
 
 /** The agent behind the line. */
 export interface AskQueue {
@@ -24,12 +24,14 @@ interface Waiting {
   readonly tell: (ahead: number) => void;
 }
 
+type Ask = (options: AskOptions) => ReturnType<DeviceAgent["ask"]>;
+
 /** Puts a line before an agent. */
 export function queueAsks(agent: DeviceAgent): AskQueue {
   const line = new Line();
   const asking = new Map<AbortController, Promise<unknown>>();
   let closed = false;
-  const ask: DeviceAgent["ask"] = async (question, options = {}) => {
+  const queued = async (options: AskOptions, work: Ask): ReturnType<Ask> => {
     if (closed) return err(leftTheLine);
     if (line.isFull()) return err(lineIsFull);
     const stop = new AbortController();
@@ -37,7 +39,7 @@ export function queueAsks(agent: DeviceAgent): AskQueue {
     options.signal?.addEventListener("abort", pass);
     if (options.signal?.aborted === true) pass();
     const answer = inTurn(line, stop.signal, options, () =>
-      agent.ask(question, { ...options, signal: stop.signal }),
+      work({ ...options, signal: stop.signal }),
     );
     asking.set(stop, answer);
     try {
@@ -48,7 +50,11 @@ export function queueAsks(agent: DeviceAgent): AskQueue {
     }
   };
   return {
-    agent: { ...agent, ask },
+    agent: {
+      ...agent,
+      ask: (question, options = {}) => queued(options, (more) => agent.ask(question, more)),
+      approve: (runId, options = {}) => queued(options, (more) => agent.approve(runId, more)),
+    },
     close: async () => {
       closed = true;
       for (const stop of asking.keys()) stop.abort();
@@ -117,12 +123,12 @@ class Line {
   }
 }
 
-const leftTheLine: DeviceError = {
+const leftTheLine: AgentError = {
   type: "ask-stopped",
   message: "the question was taken back before its turn came: nothing was run",
 };
 
-const lineIsFull: DeviceError = {
+const lineIsFull: AgentError = {
   type: "asks-full",
   message: `${maxWaitingAsks} questions wait already, the most there may be: ask again when some are answered`,
 };

@@ -2,41 +2,48 @@
  * The agent of a device: the owner's skills and choices from the store, a brain, and the tools, made
  * into turns whose traces are kept.
  *
- * Built by the runtime. How a turn goes is in agent/turn.ts; what tools may reach is decided where
- * they are built. Spec: docs/agent.md.
+ * Built by the runtime. How a turn goes is in agent/turn.ts; what the agent is told is in
+ * assistant-document.ts; what tools may reach is decided where they are built. Spec: docs/agent.md.
  */
 import type { Clock } from "../shared/clock.ts";
 import { typeableId } from "../shared/ids.ts";
 import { err, ok, type Result } from "../shared/result.ts";
 import type { Rng } from "../shared/rng.ts";
-import {
-  type Alignment,
-  blurbId,
-  blurbs,
-  defaultInstructions,
-  estimatedTokens,
-  maxInstructions,
-  systemPrompt,
-} from "./agent/alignment.ts";
+import { estimatedTokens } from "./agent/alignment.ts";
+import type { Callable } from "./agent/callable.ts";
+import { nobodyAnswers } from "./agent/consent.ts";
 import { type AgentEvent, stopOf } from "./agent/events.ts";
+import { exchangeOf, type History, keepHistory, noHistory } from "./agent/history.ts";
 import { defaultLimits } from "./agent/limits.ts";
+import type { AgentError, AskOptions, DeviceAgent, RunView } from "./agent/port.ts";
+import { type Approved, approvedProposal } from "./agent/proposal.ts";
 import { parseTrace } from "./agent/trace.ts";
 import { runTurn } from "./agent/turn.ts";
-import type { AlignmentView, AskOptions, DeviceAgent, DeviceError, RunView } from "./device.ts";
+import type { Approver, Plan } from "./agent/turn-parts.ts";
 import {
-  readAlignment,
-  selectSkills,
-  storeBlurbs,
-  storeInstructions,
-} from "./library/alignment.ts";
+  alignmentOf,
+  alignmentView,
+  harnessOf,
+  setBlurbs,
+  setHarness,
+  setInstructions,
+} from "./assistant-document.ts";
+import { selectSkills } from "./library/alignment.ts";
 import { readCatalogue } from "./library/catalogue.ts";
 import type { Model } from "./model/port.ts";
 import { withholdHealings } from "./skills/expand.ts";
 import { pendingHealings } from "./skills/origins.ts";
-import { menuOf, openRegistry } from "./skills/registry.ts";
+import { openRegistry } from "./skills/registry.ts";
 import { codePoints } from "./skills/skill.ts";
 import { toolSet } from "./skills/tools.ts";
-import { addAgentRun, agentRunsById, listAgentRuns } from "./store/agent-runs.ts";
+import {
+  addAgentRun,
+  agentRunsById,
+  agentRunsOfChat,
+  approveAgentRun,
+  listAgentChats,
+  listAgentRuns,
+} from "./store/agent-runs.ts";
 import type { DeviceStore, ReadTx, WriteTx } from "./store/sqlite.ts";
 import type { ToolBox } from "./tools/tool.ts";
 
@@ -48,6 +55,9 @@ export interface AssistantParts {
   /** Loads the brain at the first question, so that a device that is never asked pays nothing. */
   readonly loadBrain: () => Promise<Model>;
   readonly tools: ToolBox;
+  /** Tools of MCP servers that the owner did not deny. */
+  readonly onDemand: () => readonly Callable[];
+  readonly approver: Approver;
   /** IANA name of the zone that the device is in. */
   readonly zone: () => string;
   /** Runs when the menu changed. */
@@ -58,23 +68,44 @@ export interface AssistantParts {
 
 /** Longest question. Units: code points. */
 const maxQuestion = 8_000;
-/** Turns that a list shows. */
-const listedRuns = 100;
+/** Turns, and chats, that a list shows. */
+const listed = 100;
+/** Turns of a chat that are looked at. */
+const chatTurns = 200;
+/** What a chat's history may take of a context, and the context of a brain that names none. Units: tokens. */
+const historyShare = 0.25;
+const assumedContext = 4_096;
 
 /** Builds the agent. Nothing is loaded before the first question. */
 export function createAssistant(parts: AssistantParts): DeviceAgent {
-  const { store } = parts;
+  const { store, rng } = parts;
   let loading: Promise<Model> | undefined;
-  const brain = (): Promise<Model> => (loading ??= parts.loadBrain());
+  let loaded: Model | undefined;
+  const brain = async (): Promise<Model> => (loaded = await (loading ??= parts.loadBrain()));
   return {
     ask: async (question, options = {}) => {
       const problem = questionProblem(question);
       if (problem !== undefined) return err({ type: "malformed-question", message: problem });
-      return ok(await ask(parts, await brain(), question, options));
+      return ok(await ask(parts, await brain(), { question }, options));
     },
-    runs: (): readonly RunView[] => store.read((tx) => listAgentRuns(tx, listedRuns)),
-    run: (runId) => store.read((tx) => storedTrace(tx, runId)),
-    alignment: () => store.read(alignmentView),
+    approve: async (runId, options = {}) => {
+      const approved = approve(store, runId);
+      if (!approved.ok) return approved;
+      const { question, chatId, plan } = approved.value;
+      const more = { ...options, mode: "agent", ...(chatId === null ? {} : { chatId }) } as const;
+      return ok(await ask(parts, await brain(), { question, plan }, more));
+    },
+    startChat: () => typeableId(rng),
+    chats: () => store.read((tx) => listAgentChats(tx, listed)),
+    runs: () => store.read((tx) => listAgentRuns(tx, listed).map(runView)),
+    run: (runId) => {
+      const found = store.read((tx) => storedRun(tx, runId));
+      return found.ok ? ok(parseTrace(found.value.trace)) : found;
+    },
+    alignment: () => {
+      const onDemand = parts.onDemand().map(({ declaration }) => declaration);
+      return store.read((tx) => alignmentView(tx, { onDemand, countTokens: loaded?.countTokens }));
+    },
     select: (ids) => {
       const selected = selectSkills(store, ids);
       if (selected.ok) parts.onSkillsChanged();
@@ -82,44 +113,69 @@ export function createAssistant(parts: AssistantParts): DeviceAgent {
     },
     setInstructions: (text) => setInstructions(store, text),
     setBlurbs: (ids) => setBlurbs(store, ids),
+    setHarness: (harness) => setHarness(store, harness),
   };
 }
 
 async function ask(
-  { store, clock, rng, tools, zone, onRun }: AssistantParts,
+  { store, clock, rng, tools, zone, onRun, onDemand, approver }: AssistantParts,
   model: Model,
-  question: string,
-  { rehearse = false, signal, onEvent }: AskOptions,
+  { question, plan: approved }: { readonly question: string; readonly plan?: Plan | undefined },
+  options: AskOptions,
 ): Promise<readonly AgentEvent[]> {
-  const { skills, origins, alignment } = store.read((tx) => ({
+  const { rehearse = false, mode = "agent", chatId, approvals = "wait" } = options;
+  const { signal, onEvent } = options;
+  const { skills, origins, alignment, harness, history } = store.read((tx) => ({
     ...readCatalogue(tx),
     alignment: alignmentOf(tx),
+    harness: harnessOf(tx),
+    history: chatId === undefined ? noHistory : historyOf(tx, chatId, model),
   }));
   const slugs = new Set(toolSet.map((tool) => tool.slug));
   const healings = pendingHealings(skills, origins, (slug) => slugs.has(slug));
   const runId = typeableId(rng);
   const startedMs = clock.nowMs();
   const events = await runTurn(
-    { model, tools, clock, zone: zone(), limits: defaultLimits },
+    {
+      model,
+      tools,
+      clock,
+      zone: zone(),
+      limits: defaultLimits,
+      approver: approvals === "wait" ? approver : nobodyAnswers,
+    },
     {
       runId,
       question,
+      mode,
+      harness,
+      history,
       registry: openRegistry(skills, toolSet),
       alignment,
+      onDemand: onDemand(),
       withhold: withholdHealings(healings),
       rehearse,
+      ...(approved === undefined ? {} : { approved }),
       ...(signal === undefined ? {} : { signal }),
       ...(onEvent === undefined ? {} : { onEvent }),
     },
   );
   if (!rehearse) {
     const stopReason = stopOf(events)?.reason ?? "aborted";
+    const trace = JSON.stringify(events);
     store.write((tx) => {
-      addAgentRun(tx, { runId, startedMs, question, stopReason, trace: JSON.stringify(events) });
+      addAgentRun(tx, { runId, startedMs, question, stopReason, trace, chatId: chatId ?? null });
       onRun?.(tx, events);
     });
   }
   return events;
+}
+
+function historyOf(tx: ReadTx, chatId: string, model: Model): History {
+  const turns = agentRunsOfChat(tx, chatId, chatTurns);
+  const exchanges = turns.flatMap(({ trace }) => exchangeOf(parseTrace(trace)) ?? []);
+  const budget = (model.contextTokens ?? assumedContext) * historyShare;
+  return keepHistory(exchanges, budget, model.countTokens ?? estimatedTokens);
 }
 
 function questionProblem(question: string): string | undefined {
@@ -130,7 +186,9 @@ function questionProblem(question: string): string | undefined {
     : undefined;
 }
 
-function storedTrace(tx: ReadTx, runId: string): Result<readonly AgentEvent[], DeviceError> {
+type StoredRun = ReturnType<typeof agentRunsById>[number];
+
+function storedRun(tx: ReadTx, runId: string): Result<StoredRun, AgentError> {
   const [run, another] = agentRunsById(tx, runId);
   if (run === undefined) {
     return err({
@@ -144,63 +202,35 @@ function storedTrace(tx: ReadTx, runId: string): Result<readonly AgentEvent[], D
       message: `several runs begin with ${runId}: give more of it`,
     });
   }
-  return ok(parseTrace(run.trace));
+  return ok(run);
 }
 
-function alignmentOf(tx: ReadTx): Alignment {
-  const stored = readAlignment(tx);
-  return {
-    instructions: stored.instructions,
-    // A release may retire a blurb; its name is then nobody's.
-    blurbs: stored.blurbs.flatMap((name) => blurbId(name) ?? []),
-  };
+function runView({ chatId, ...run }: Omit<StoredRun, "trace">): RunView {
+  return { ...run, chatId: chatId ?? undefined };
 }
 
-function alignmentView(tx: ReadTx): AlignmentView {
-  const alignment = alignmentOf(tx);
-  const menu = menuOf(openRegistry(readCatalogue(tx).skills, toolSet));
-  const document = systemPrompt(alignment, menu);
-  return {
-    document,
-    tokens: estimatedTokens(document),
-    tokensAreExact: false,
-    instructions: alignment.instructions ?? defaultInstructions,
-    instructionsAreDefault: alignment.instructions === undefined,
-    blurbs: blurbs.map(({ id, text }) => ({ id, on: alignment.blurbs.includes(id), text })),
-    selected: menu.skills.map(({ id }) => id),
-  };
-}
-
-function setInstructions(
+/** Takes a proposal, so that nobody else carries it out as well. */
+function approve(
   store: DeviceStore,
-  text: string | undefined,
-): Result<undefined, DeviceError> {
-  const length = codePoints(text ?? "");
-  if (length > maxInstructions) {
-    return err({
-      type: "malformed-instructions",
-      message: `the instructions are too long: expected at most ${maxInstructions} characters, got ${length}`,
-    });
-  }
-  if (text?.trim() === "") {
-    return err({
-      type: "malformed-instructions",
-      message: "the instructions are empty: reset them to get the default back",
-    });
-  }
-  storeInstructions(store, text);
-  return ok(undefined);
-}
-
-function setBlurbs(store: DeviceStore, ids: readonly string[]): Result<undefined, DeviceError> {
-  const unknown = ids.find((id) => blurbId(id) === undefined);
-  if (unknown !== undefined) {
-    const names = blurbs.map(({ id }) => id).join(", ");
-    return err({
-      type: "no-such-blurb",
-      message: `there is no blurb ${unknown}: expected ${names}`,
-    });
-  }
-  storeBlurbs(store, ids);
-  return ok(undefined);
+  runId: string,
+): Result<Approved & { readonly chatId: string | null }, AgentError> {
+  return store.write((tx) => {
+    const run = storedRun(tx, runId);
+    if (!run.ok) return run;
+    const { chatId, stopReason, trace } = run.value;
+    if (stopReason === "approved") {
+      return err({
+        type: "already-approved",
+        message: `${runId} was carried out already: ask again for another plan`,
+      });
+    }
+    const approved = approvedProposal(parseTrace(trace));
+    if (approved === undefined || !approveAgentRun(tx, run.value.runId)) {
+      return err({
+        type: "not-a-proposal",
+        message: `${runId} ended as ${stopReason}: expected a run of pixie ask --mode plan or goal`,
+      });
+    }
+    return ok({ ...approved, chatId });
+  });
 }

@@ -6,8 +6,8 @@
 import type { Clock } from "../shared/clock.ts";
 import type { Result } from "../shared/result.ts";
 import type { Rng } from "../shared/rng.ts";
-import type { AgentEvent } from "./agent/events.ts";
-import type { BlurbId } from "./agent/alignment.ts";
+import type { DeviceAgent } from "./agent/port.ts";
+import type { DeviceHomebase } from "./homebase/port.ts";
 import type { Choices } from "./skills/landing.ts";
 import type { Review } from "./skills/review.ts";
 import type { Skill } from "./skills/skill.ts";
@@ -21,6 +21,7 @@ export interface Delays {
   readonly receiptMs: readonly [min: number, max: number];
 }
 
+export type { AskOptions, DeviceAgent } from "./agent/port.ts";
 export type { StoreKeySource } from "./store/key-source.ts";
 
 export interface DeviceOptions {
@@ -56,6 +57,8 @@ export interface Identity {
 
 export interface DeviceView {
   readonly deviceId: string;
+  /** As the device calls itself; `undefined` until it has told its siblings. */
+  readonly name: string | undefined;
   readonly state: "active" | "admin" | "revoked";
   readonly thisDevice: boolean;
   readonly addedMs: number;
@@ -134,6 +137,8 @@ export type DeviceEvent =
   | { readonly type: "contact"; readonly aik: string }
   | { readonly type: "devices" }
   | { readonly type: "skills" }
+  /** An operation between own devices came, or went further. */
+  | { readonly type: "homebase" }
   | { readonly type: "set-aside"; readonly reason: string };
 
 export interface Device extends AsyncDisposable {
@@ -180,6 +185,8 @@ export interface Device extends AsyncDisposable {
 
   readonly skills: DeviceSkills;
   readonly agent: DeviceAgent;
+  /** Asking one's other devices, and being asked by them. */
+  readonly homebase: DeviceHomebase;
   /** Notebook, memory log, grants and files. */
   readonly sources: DeviceSources;
 
@@ -241,60 +248,4 @@ export interface DeviceSkills {
     acceptHash: string,
     choices?: Choices,
   ) => Result<Accepted, DeviceError>;
-}
-
-/** A stored turn, without its trace. */
-export interface RunView {
-  readonly runId: string;
-  readonly startedMs: number;
-  readonly question: string;
-  readonly stopReason: string;
-}
-
-/** The document that the brain reads before it plans, and the choices that make it. */
-export interface AlignmentView {
-  /** Exactly the bytes. */
-  readonly document: string;
-  /** Without a tokenizer an estimate: code points divided by four. */
-  readonly tokens: number;
-  readonly tokensAreExact: boolean;
-  readonly instructions: string;
-  readonly instructionsAreDefault: boolean;
-  readonly blurbs: readonly { readonly id: BlurbId; readonly on: boolean; readonly text: string }[];
-  /** Skills on the menu. None: no planning. */
-  readonly selected: readonly string[];
-}
-
-/** How a question is to be treated. */
-export interface AskOptions {
-  /** Plans and binds, and runs nothing. Not stored. */
-  readonly rehearse?: boolean;
-  readonly signal?: AbortSignal;
-  /** Hears every event as it happens. */
-  readonly onEvent?: (event: AgentEvent) => void;
-  /** Hears how many questions are ahead, whenever that changes while this one waits. */
-  readonly onQueued?: (ahead: number) => void;
-}
-
-/** The agent of this device. */
-export interface DeviceAgent {
-  /**
-   * One turn. Returns its trace, which is stored. Questions wait for each other. Errors: an empty or
-   * too long question; `asks-full`; `ask-stopped` when it was taken back while it waited.
-   */
-  readonly ask: (
-    question: string,
-    options?: AskOptions,
-  ) => Promise<Result<readonly AgentEvent[], DeviceError>>;
-  /** The newest turns, oldest of them first. */
-  readonly runs: () => readonly RunView[];
-  /** A stored trace by its id or the beginning of it. */
-  readonly run: (runId: string) => Result<readonly AgentEvent[], DeviceError>;
-  readonly alignment: () => AlignmentView;
-  /** Puts exactly these skills on the menu. Errors: one of them does not exist. */
-  readonly select: (ids: readonly string[]) => Result<undefined, DeviceError>;
-  /** Replaces the base instructions; `undefined` resets them. */
-  readonly setInstructions: (text: string | undefined) => Result<undefined, DeviceError>;
-  /** Turns exactly these blurbs on. Errors: one that does not exist. */
-  readonly setBlurbs: (ids: readonly string[]) => Result<undefined, DeviceError>;
 }

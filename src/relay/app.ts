@@ -102,8 +102,8 @@ export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp
     sql,
     count: options.state.lanes,
     ensureDay: expiry.ensureDay,
-    wake: (news) => {
-      wakeups.wake(news);
+    wake: (news, fresh) => {
+      wakeups.wake(news, fresh);
       if (news.size > 0) neighbourhood.announce("mailboxes");
     },
     clock,

@@ -8,8 +8,9 @@
 import type { Command } from "commander";
 
 import type { InviteOrder } from "./admin/invite-commands.ts";
-import { settings } from "./config-settings.ts";
-import { dumpRelayConfig, loadRelayConfig, type LoadedConfig, type RelayConfig } from "./config.ts";
+import { registerBackupCommands } from "./backup-commands.ts";
+import { addCommand, fail, load, withSettings } from "./command-settings.ts";
+import { dumpRelayConfig, type LoadedConfig, type RelayConfig } from "./config.ts";
 import { causeText } from "./db/database-error.ts";
 import { exitCodes } from "./exit-codes.ts";
 
@@ -45,6 +46,7 @@ export function registerRelayCommands(program: Command): void {
     ask(loaded.config, "/health/ready"),
   );
   addInviteCommands(relay);
+  registerBackupCommands(relay);
   const config = relay.command("config").description("look at the configuration without starting");
   addCommand(config, "check", "say whether the configuration is valid", () => {
     process.stdout.write("the configuration is valid\n");
@@ -80,47 +82,6 @@ async function order(what: InviteOrder, options: Readonly<Record<string, unknown
   else fail(done.error.message, done.error.type === "input" ? exitCodes.config : exitCodes.start);
 }
 
-function addCommand(
-  parent: Command,
-  name: string,
-  about: string,
-  run: (loaded: LoadedConfig) => void | Promise<void>,
-): void {
-  const command = withSettings(parent.command(name).description(about));
-  command.action(async () => {
-    const loaded = load(command.opts<Readonly<Record<string, unknown>>>());
-    if (loaded !== undefined) await run(loaded);
-  });
-}
-
-function withSettings(command: Command): Command {
-  command.option("--config <file>", "TOML file with settings ($PIXIE_RELAY_CONFIG)");
-  for (const { name, about } of settings) {
-    command.option(`--${name.replaceAll("_", "-")} <value>`, about);
-  }
-  return command;
-}
-
-/** The configuration, or undefined once its problems are printed and the exit code is set. */
-function load(options: Readonly<Record<string, unknown>>): LoadedConfig | undefined {
-  const { config: file, ...given } = options;
-  // commander turns --data-dir into dataDir; the table knows data_dir.
-  const flags = Object.fromEntries(
-    Object.entries(given).map(([name, value]) => [
-      name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      value,
-    ]),
-  );
-  const loaded = loadRelayConfig({
-    flags,
-    env: process.env,
-    file: typeof file === "string" ? file : undefined,
-  });
-  if (loaded.ok) return loaded.value;
-  for (const problem of loaded.error.problems) fail(problem, exitCodes.config);
-  return undefined;
-}
-
 async function migrate({ config }: LoadedConfig): Promise<void> {
   const { openDatabase } = await import("./db/client.ts");
   const { createLog } = await import("./log.ts");
@@ -146,11 +107,6 @@ async function ask(config: RelayConfig, path: string): Promise<void> {
       exitCodes.start,
     );
   }
-}
-
-function fail(message: string, code: number): void {
-  process.stderr.write(`pixie relay: ${message}\n`);
-  process.exitCode = code;
 }
 
 function hintsByDefault(): boolean {

@@ -8,7 +8,7 @@ import { type Accept, createAccept } from "./delivery/accept.ts";
 import { createAcknowledge } from "./delivery/acknowledge.ts";
 import { createBatcher } from "./delivery/batcher.ts";
 import type { LanePorts } from "./delivery/open-stream.ts";
-import type { News } from "./delivery/wakeup.ts";
+import type { Fresh, News } from "./delivery/wakeup.ts";
 import type { Logger } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { acknowledgeItems, releaseBodies } from "./store/acknowledgements.ts";
@@ -35,7 +35,7 @@ export interface LanesOptions {
   readonly count: number;
   readonly ensureDay: (day: number) => Promise<void>;
   /** Told what each batch committed. */
-  readonly wake: (news: News) => void;
+  readonly wake: (news: News, fresh: Fresh) => void;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;

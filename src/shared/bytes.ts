@@ -90,10 +90,12 @@ export function clampU64(value: bigint): number {
  */
 export class ByteReader {
   readonly #bytes: Uint8Array;
+  readonly #view: DataView;
   #offset = 0;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
   /** Bytes read so far. */
@@ -103,34 +105,40 @@ export class ByteReader {
 
   /** The next `length` bytes, copied. */
   take(length: number): Uint8Array {
-    const end = this.#offset + length;
-    if (end > this.#bytes.length) {
-      throw new RangeError(`read of ${length} bytes past the end of ${this.#bytes.length}`);
-    }
-    const part = this.#bytes.slice(this.#offset, end);
-    this.#offset = end;
-    return part;
+    const at = this.#advance(length);
+    return this.#bytes.slice(at, at + length);
+  }
+
+  /** The next `length` bytes as a view, for who knows that the whole stays as it is. */
+  view(length: number): Uint8Array {
+    const at = this.#advance(length);
+    return this.#bytes.subarray(at, at + length);
   }
 
   u8(): number {
-    return this.#view(1).getUint8(0);
+    return this.#view.getUint8(this.#advance(1));
   }
 
   u16(): number {
-    return this.#view(2).getUint16(0);
+    return this.#view.getUint16(this.#advance(2));
   }
 
   u32(): number {
-    return this.#view(4).getUint32(0);
+    return this.#view.getUint32(this.#advance(4));
   }
 
   u64(): bigint {
-    return this.#view(8).getBigUint64(0);
+    return this.#view.getBigUint64(this.#advance(8));
   }
 
-  #view(length: number): DataView {
-    const part = this.take(length);
-    return new DataView(part.buffer, part.byteOffset, length);
+  /** Where the next `length` bytes begin; they count as read. */
+  #advance(length: number): number {
+    const at = this.#offset;
+    if (at + length > this.#bytes.length) {
+      throw new RangeError(`read of ${length} bytes past the end of ${this.#bytes.length}`);
+    }
+    this.#offset = at + length;
+    return at;
   }
 }
 

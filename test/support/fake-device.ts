@@ -8,13 +8,13 @@ import { err, ok } from "../../src/shared/result.ts";
 import type {
   ContactView,
   Device,
-  DeviceAgent,
   DeviceEvent,
   DeviceView,
   Identity,
   LinkGrant,
   MessageView,
 } from "../../src/device/device.ts";
+import type { DeviceAgent } from "../../src/device/agent/port.ts";
 import { createOwnSources } from "../../src/device/own-sources.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { contactView, librarian, type Librarian } from "./library.ts";
@@ -48,6 +48,7 @@ export const fakeDeviceView: DeviceView = {
   thisDevice: true,
   addedMs: 1,
   hasPrekey: true,
+  name: "laptop",
 };
 
 /** Builds a fake. Parts given replace its answers. */
@@ -92,7 +93,16 @@ export function fakeDevice(parts: Partial<Device> = {}): FakeDevice {
     delivery: () => ({ state: "accepted", copies: [], reason: undefined }),
     skills: library.skills,
     agent: fakeAgent,
-    sources: createOwnSources({ store: library.store, clock: systemClock }).sources,
+    homebase: {
+      serve: () => void calls.push("serve"),
+      ask: () => Promise.resolve(err({ type: "no-such-device", message: "there is one device" })),
+      list: () => ({ operations: [], foreignTexts: 0 }),
+    },
+    sources: createOwnSources({
+      store: library.store,
+      clock: systemClock,
+      askSibling: () => Promise.resolve({ ok: false, reason: "there is one device" }),
+    }).sources,
     onEvent: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -116,14 +126,28 @@ const fakeAgent: DeviceAgent = {
   ask: (question) =>
     Promise.resolve(
       ok([
-        { type: "turn-started", runId: "R".repeat(22), question, brain: "fake", atMs: 1 },
+        {
+          type: "turn-started",
+          runId: "R".repeat(22),
+          question,
+          brain: "fake",
+          mode: "agent",
+          harness: "planned",
+          earlier: 0,
+          tainted: false,
+          atMs: 1,
+        },
         { type: "answer", text: "as always" },
         { type: "stopped", reason: "answered", detail: "Nothing was called." },
       ]),
     ),
+  approve: () => Promise.resolve(err({ type: "no-such-run", message: "there are none" })),
+  startChat: () => "C".repeat(22),
+  chats: () => [],
   runs: () => [],
   run: () => err({ type: "no-such-run", message: "there are none" }),
   alignment: () => ({
+    harness: "planned",
     document: "be brief",
     tokens: 2,
     tokensAreExact: false,
@@ -135,4 +159,5 @@ const fakeAgent: DeviceAgent = {
   select: () => ok(undefined),
   setInstructions: () => ok(undefined),
   setBlurbs: () => ok(undefined),
+  setHarness: () => undefined,
 };

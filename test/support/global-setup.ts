@@ -1,7 +1,7 @@
 /**
  * Runs once around a test run. Clusters belong to this process and are started when the first test
  * file asks, over a loopback port (test files run in processes of their own): a run without
- * database tests pays nothing. The run ends by printing which stores it covered.
+ * database tests pays nothing. The run ends by printing which stores and which models it covered.
  */
 import { createServer, type ServerResponse } from "node:http";
 
@@ -50,7 +50,17 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     return running;
   };
 
+  const models: Record<"used" | "left-out", Set<string>> = {
+    used: new Set(),
+    "left-out": new Set(),
+  };
   const broker = createServer((request, response) => {
+    const noted = /^\/models\/(used|left-out)\/(.+)$/.exec(request.url ?? "");
+    if (noted !== null) {
+      models[noted[1] === "used" ? "used" : "left-out"].add(decodeURIComponent(noted[2] ?? ""));
+      answer(response, 200, "");
+      return;
+    }
     const name = request.url === "/external" ? "external" : "embedded";
     start(name).then(
       ({ reply }) => answer(response, 200, JSON.stringify(reply)),
@@ -82,9 +92,17 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
           ? ""
           : `; ${external.label} was found, and no test of this run asked for it`;
     process.stdout.write(
-      `stores covered: ${covered.join(", ") || "none, no test asked for one"}${missing}\n`,
+      `stores covered: ${covered.join(", ") || "none, no test asked for one"}${missing}\n${modelsLine(models)}\n`,
     );
   };
+}
+
+/** Which real weights the run had. What is after the ";" went untested: fetch it and run again. */
+function modelsLine(models: Readonly<Record<"used" | "left-out", ReadonlySet<string>>>): string {
+  const used = [...models.used].toSorted().join(", ");
+  const leftOut = [...models["left-out"]].toSorted().join(", ");
+  const told = `models covered: ${used || "none"}`;
+  return leftOut === "" ? told : `${told}; left out: ${leftOut}. npm run models fetches them`;
 }
 
 function answer(response: ServerResponse, status: number, text: string): void {

@@ -2,6 +2,8 @@
  * Turns for tests: the built-in skills, tools that answer what a test says, and a clock that stands
  * still until it is moved.
  */
+import { nobodyAnswers } from "../../src/device/agent/consent.ts";
+import { noHistory } from "../../src/device/agent/history.ts";
 import { defaultLimits } from "../../src/device/agent/limits.ts";
 import type { AgentEvent } from "../../src/device/agent/events.ts";
 import { runTurn } from "../../src/device/agent/turn.ts";
@@ -65,11 +67,16 @@ export function turnOf(
     clock: createManualClock(turnNowMs),
     zone: "Europe/Berlin",
     limits: defaultLimits,
+    approver: nobodyAnswers,
     ...more,
   };
   return runTurn(parts, {
     runId: "run",
     question,
+    mode: "agent",
+    harness: "planned",
+    history: noHistory,
+    onDemand: [],
     registry: openRegistry(more.skills ?? builtinSkills),
     alignment: { instructions: undefined, blurbs: [] },
     withhold: () => false,

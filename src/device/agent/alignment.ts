@@ -61,19 +61,25 @@ export function blurbId(text: string): BlurbId | undefined {
 }
 
 /** The document: instructions, blurbs, skills, tools. What changes from turn to turn is not in it. */
-export function systemPrompt({ instructions, blurbs: chosen }: Alignment, menu: Menu): string {
-  const parts = [
-    instructions ?? defaultInstructions,
-    ...blurbs.filter(({ id }) => chosen.includes(id)).map(({ text }) => text),
-    menuText(menu),
-  ];
-  return parts.filter((part) => part !== "").join("\n\n");
+export function systemPrompt(alignment: Alignment, menu: Menu): string {
+  return [ownersPart(alignment), menuText(menu)].filter((part) => part !== "").join("\n\n");
+}
+
+/** What the owner wrote and chose: instructions and blurbs. */
+export function ownersPart({ instructions, blurbs: chosen }: Alignment): string {
+  const told = blurbs.filter(({ id }) => chosen.includes(id)).map(({ text }) => text);
+  return [instructions ?? defaultInstructions, ...told].join("\n\n");
+}
+
+/** A line of each skill, the same in every document. */
+export function skillLines(skills: Menu["skills"]): readonly string[] {
+  return skills.map((skill) => `- @${skill.id}: ${skill.shortDescription}`);
 }
 
 /** The menu's part of the document; empty when planning is off. */
 export function menuText({ skills, tools }: Menu): string {
   const sections = [
-    { title: "Your skills:", lines: skills.map((one) => `- @${one.id}: ${one.shortDescription}`) },
+    { title: "Your skills:", lines: skillLines(skills) },
     { title: "Your tools:", lines: tools.map((one) => `- @${one.slug}: ${one.description}`) },
   ];
   return sections
@@ -85,27 +91,4 @@ export function menuText({ skills, tools }: Menu): string {
 /** A text's price without a tokenizer: shown with `~`. Units: tokens. */
 export function estimatedTokens(text: string): number {
   return Math.ceil(codePoints(text) / 4);
-}
-
-/** Shares of a context from which the menu is warned about, and refused. */
-const warnShare = 0.25;
-const refuseShare = 0.5;
-
-/** Whether a menu fits into a context. `longest` names what to drop first. */
-export function menuBudget(
-  menu: Menu,
-  contextTokens: number,
-): {
-  readonly state: "fits" | "warn" | "refuse";
-  readonly tokens: number;
-  readonly longest: readonly string[];
-} {
-  const tokens = estimatedTokens(menuText(menu));
-  const longest = menu.skills
-    .toSorted((a, b) => codePoints(b.shortDescription) - codePoints(a.shortDescription))
-    .slice(0, 3)
-    .map(({ id }) => id);
-  const share = tokens / contextTokens;
-  const state = share > refuseShare ? "refuse" : share > warnShare ? "warn" : "fits";
-  return { state, tokens, longest };
 }

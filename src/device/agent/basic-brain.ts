@@ -28,11 +28,11 @@ export function createBasicBrain(router: Router): Model {
   return {
     name: "basic",
     plan: (request, signal) => plan(router, request, signal),
-    step: async (request) => step(request),
-    answer: async ({ reason }: DirectRequest) => ({
-      type: "answer",
-      text: `${reason}\n\n${basicBrainAbout}`,
-    }),
+    step: (request, signal) => step(router, request, signal),
+    answer: async ({ reason, task }: DirectRequest) =>
+      task === "goal"
+        ? { type: "failed", reason: "the basic brain writes no sentences, so it restates no goal" }
+        : { type: "answer", text: `${reason}\n\n${basicBrainAbout}` },
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
 }
@@ -57,18 +57,68 @@ async function plan(
   }
 }
 
-function step({ question, tools, calls }: StepRequest): StepReply {
-  for (const tool of tools.slice(calls.length)) {
-    const args = argumentsFor(tool, question, calls);
-    // A call whose arguments cannot be found is made without them: the refusal is then in the trace.
-    return { type: "call", tool: tool.toolName, args };
+async function step(router: Router, request: StepRequest, signal: AbortSignal): Promise<StepReply> {
+  const { question, tools, calls } = request;
+  const resident = tools.some(({ toolName }) => agentTools.has(toolName));
+  if (resident && calls.length === 0) {
+    return await firstResidentStep(router, request, signal);
   }
-  const results = calls.map(callText);
+  // Each tool once, in the order in which the skill mentions them.
+  const made = new Set(calls.map(({ tool }) => tool));
+  const following = resident ? tools.filter((tool) => isToldIn(calls[0], tool)) : tools;
+  const next = following.find(({ toolName }) => !made.has(toolName));
+  // A call whose arguments cannot be found is made without them: the refusal is then in the trace.
+  if (next !== undefined) {
+    return { type: "call", tool: next.toolName, args: argumentsFor(next, question, calls) };
+  }
+  const results = calls.filter(({ tool }) => !agentTools.has(tool)).map(callText);
   const nothing = "This skill uses no tools, and the basic brain cannot follow prose.";
   return {
     type: "answer",
     text: [...(results.length === 0 ? [nothing] : results), basicBrainAbout].join("\n\n"),
   };
+}
+
+const agentTools: ReadonlySet<string> = new Set(["Skill", "ToolSearch"]);
+
+/** Whether a loaded skill's procedure names the tool. */
+function isToldIn(first: CompletedCall | undefined, tool: BoundTool): boolean {
+  return first?.tool === "Skill" && first.ok && first.text.includes(`- ${tool.signature}: `);
+}
+
+/** Loads the skill that was named, or the one that the router picks, or calls the tool that it picks. */
+async function firstResidentStep(
+  router: Router,
+  request: StepRequest,
+  signal: AbortSignal,
+): Promise<StepReply> {
+  const { question, menu, invoked, tools } = request;
+  if (invoked !== undefined) return { type: "call", tool: "Skill", args: { id: invoked } };
+  const own = tools.filter(({ toolName }) => !agentTools.has(toolName));
+  const lines = own.map((tool) => ({ handle: tool.toolName, line: tool.description }));
+  const ranking = await router.rank(question, [...menu, ...lines], signal);
+  if (ranking.type === "failed") return ranking;
+  const { verdict } = ranking;
+  switch (verdict.type) {
+    case "pick": {
+      const tool = own.find(({ toolName }) => toolName === verdict.handle);
+      return tool === undefined
+        ? { type: "call", tool: "Skill", args: { id: verdict.handle } }
+        : { type: "call", tool: tool.toolName, args: argumentsFor(tool, question, []) };
+    }
+    case "unsure":
+      return {
+        type: "answer",
+        text: `Which of these do you mean?\n${verdict.handles.map((one) => `  /${one}`).join("\n")}`,
+      };
+    case "none":
+      return {
+        type: "answer",
+        text: `Nothing on the menu fits this question.\n\n${basicBrainAbout}`,
+      };
+    default:
+      return assertNever(verdict);
+  }
 }
 
 function argumentsFor(

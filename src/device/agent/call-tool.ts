@@ -6,25 +6,29 @@
  */
 import { err, ok, type Result } from "../../shared/result.ts";
 import { codePoints } from "../skills/skill.ts";
-import type { ToolDeclaration, ToolParameter } from "../skills/tools.ts";
+import type { ToolParameter } from "../skills/tools.ts";
+import type { CallDeclaration } from "./callable.ts";
 
 /** A call that may run. */
-export interface CheckedCall {
-  readonly declaration: ToolDeclaration;
+export interface CheckedCall<Target> {
+  readonly target: Target;
   readonly args: Readonly<Record<string, string>>;
 }
 
 /** Judges a call. `isSkill` tells whether a name, in whatever spelling, is a skill's. */
-export function checkCall(
+export function checkCall<Target extends { readonly declaration: CallDeclaration }>(
   { tool, args }: { readonly tool: string; readonly args: unknown },
-  bound: readonly ToolDeclaration[],
+  bound: readonly Target[],
   isSkill: (slug: string) => boolean,
-): Result<CheckedCall, string> {
-  const declaration = bound.find(({ toolName }) => toolName === tool);
-  if (declaration === undefined) return err(unboundText(tool, bound, isSkill));
-  const problem = argumentProblem(declaration, args);
-  if (problem !== undefined) return err(`${declaration.signature}: ${problem}`);
-  return isFlatText(args) ? ok({ declaration, args }) : err("expected text arguments");
+): Result<CheckedCall<Target>, string> {
+  const target = bound.find(({ declaration }) => declaration.toolName === tool);
+  if (target === undefined) {
+    const names = bound.map(({ declaration }) => declaration.toolName);
+    return err(unboundText(tool, names, isSkill));
+  }
+  const problem = argumentProblem(target.declaration, args);
+  if (problem !== undefined) return err(`${target.declaration.signature}: ${problem}`);
+  return isFlatText(args) ? ok({ target, args }) : err("expected text arguments");
 }
 
 /** One key for equal calls, whatever the order of their arguments. */
@@ -45,7 +49,7 @@ export function shownArguments(args: unknown): Readonly<Record<string, string>> 
 
 function unboundText(
   tool: string,
-  bound: readonly ToolDeclaration[],
+  names: readonly string[],
   isSkill: (slug: string) => boolean,
 ): string {
   const slug = tool
@@ -54,13 +58,14 @@ function unboundText(
     .replace(/\(.*$/s, "")
     .replaceAll("_", "-")
     .toLowerCase();
-  const names = bound.map(({ toolName }) => toolName);
   const list =
     names.length === 0 ? "there are no bound tools" : `bound tools are ${names.join(", ")}`;
-  return isSkill(slug) ? `${slug} is a skill; ${list}` : `there is no tool ${tool.trim()}; ${list}`;
+  if (!isSkill(slug)) return `there is no tool ${tool.trim()}; ${list}`;
+  const load = names.includes("Skill") ? `, and Skill {id} loads a skill` : "";
+  return `${slug} is a skill; ${list}${load}`;
 }
 
-function argumentProblem({ parameters }: ToolDeclaration, args: unknown): string | undefined {
+function argumentProblem({ parameters }: CallDeclaration, args: unknown): string | undefined {
   if (typeof args !== "object" || args === null || Array.isArray(args)) {
     return "expected args to be an object";
   }
@@ -71,6 +76,8 @@ function argumentProblem({ parameters }: ToolDeclaration, args: unknown): string
   for (const [name, value] of given) {
     const parameter = declared.get(name);
     if (parameter === undefined) return `there is no argument ${name}`;
+    // What may be left out may be left empty: a grammar writes every argument.
+    if (value === "" && !parameters.required.includes(name)) continue;
     const problem = valueProblem(parameter, value);
     if (problem !== undefined) return `${name}: ${problem}`;
   }
@@ -86,6 +93,9 @@ function valueProblem(parameter: ToolParameter, value: unknown): string | undefi
   }
   if (parameter.pattern !== undefined && !new RegExp(parameter.pattern, "u").test(value)) {
     return `expected ${parameter.description}, got ${value}`;
+  }
+  if (parameter.enum !== undefined && !parameter.enum.includes(value)) {
+    return `expected one of ${parameter.enum.join(", ")}, got ${value}`;
   }
   return isImpossibleDay(value) ? `there is no day ${value}` : undefined;
 }

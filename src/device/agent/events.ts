@@ -13,11 +13,21 @@ export type StopReason =
   | "unsure"
   /** A rehearsal, which ends before anything runs. */
   | "rehearsed"
+  /** A plan or a goal, which waits for the owner's approval. */
+  | "proposed"
   | "steps"
+  | "tokens"
   | "repeated-call"
   | "wall-clock"
   | "aborted"
+  | "menu-too-large"
   | "model-failed";
+
+/** What a turn may do: act, or propose a plan, or restate the goal. Only `agent` calls anything. */
+export type Mode = "agent" | "plan" | "goal";
+
+/** How a turn goes: a plan first and a closed binding, or a loop that loads skills as it goes. */
+export type Harness = "planned" | "resident";
 
 /** One thing that happened. */
 export type AgentEvent =
@@ -27,10 +37,22 @@ export type AgentEvent =
       /** As it was typed. */
       readonly question: string;
       readonly brain: string;
+      readonly mode: Mode;
+      readonly harness: Harness;
+      /** Earlier exchanges of the chat that the brain is told. */
+      readonly earlier: number;
+      /** They hold words of others. */
+      readonly tainted: boolean;
       /** Units: ms since 1970 UTC. */
       readonly atMs: number;
     }
-  | { readonly type: "path-chosen"; readonly path: "direct" | "planned"; readonly reason: string }
+  | {
+      readonly type: "path-chosen";
+      readonly path: "direct" | "planned" | "resident";
+      readonly reason: string;
+    }
+  /** Something that the owner should know and that changes nothing by itself. */
+  | { readonly type: "notice"; readonly text: string }
   | {
       readonly type: "plan";
       readonly sentence: string;
@@ -41,7 +63,9 @@ export type AgentEvent =
     }
   | {
       readonly type: "bound";
-      /** Tool names: nothing else can be called in this turn. */
+      /** Tools of the agent itself, e.g. `CallTool`. */
+      readonly core: readonly string[];
+      /** Tool names: nothing else can be called until another `bound`. */
       readonly tools: readonly string[];
       /** Skills whose bodies are followed. */
       readonly skills: readonly string[];
@@ -54,6 +78,13 @@ export type AgentEvent =
       readonly tool: string;
       readonly args: Readonly<Record<string, string>>;
     }
+  /** The owner is asked about the call before it, and what came of that. */
+  | {
+      readonly type: "approval";
+      readonly step: number;
+      readonly state: "asked" | "allowed" | "denied";
+      readonly reason: string;
+    }
   | {
       readonly type: "tool-result";
       readonly step: number;
@@ -62,6 +93,9 @@ export type AgentEvent =
       readonly text: string;
       readonly untrusted: boolean;
     }
+  /** On-demand tools that `ToolSearch` found: callable from here on, in later turns of a chat, too. */
+  | { readonly type: "activated"; readonly tools: readonly string[] }
+  /** A piece of the answer while it is made. Not in a stored trace: the answer is. */
   | { readonly type: "token"; readonly text: string }
   | { readonly type: "answer"; readonly text: string }
   | {

@@ -5,10 +5,11 @@
  * Spec: docs/agent.md "Naming a skill".
  */
 import type { Registry } from "../skills/registry.ts";
+import type { Skill } from "../skills/skill.ts";
 
 /** An invocation: the skill, and what is asked of it. */
 export interface Invocation {
-  readonly id: string;
+  readonly skill: Skill;
   readonly rest: string;
 }
 
@@ -18,5 +19,5 @@ export function invokedSkill(registry: Registry, typed: string): Invocation | un
     /^\/([A-Za-z0-9][A-Za-z0-9-]*)(?:\s+([\s\S]*))?$/.exec(typed.trim()) ?? [];
   const reference = registry.resolve(slug.toLowerCase());
   if (reference?.kind !== "skill" || !reference.skill.enabled) return undefined;
-  return { id: reference.skill.id, rest: rest.trim() };
+  return { skill: reference.skill, rest: rest.trim() };
 }

@@ -10,14 +10,44 @@ import type { Withhold } from "../skills/expand.ts";
 import type { Registry } from "../skills/registry.ts";
 import type { ToolBox } from "../tools/tool.ts";
 import type { Alignment } from "./alignment.ts";
-import type { AgentEvent, StopReason } from "./events.ts";
+import type { Callable } from "./callable.ts";
+import type { AgentEvent, Harness, Mode, StopReason } from "./events.ts";
+import type { History } from "./history.ts";
+import type { Spending } from "./spending.ts";
 
 /** What a turn may use up. */
 export interface Limits {
   /** Calls that a turn may make, refused ones included. */
   readonly steps: number;
-  /** Units: ms. */
+  /** Tokens that a turn evaluates and generates, as its brain counts them. */
+  readonly tokens: number;
+  /** Time that a turn takes, without waiting for the owner. Units: ms. */
   readonly wallMs: number;
+}
+
+/** A call that the owner is asked about. */
+export interface ApprovalRequest {
+  readonly runId: string;
+  readonly tool: string;
+  readonly args: Readonly<Record<string, string>>;
+  readonly why: string;
+}
+
+/** What the owner said, or what it means that nobody did. */
+export type ApprovalVerdict =
+  | { readonly allowed: true }
+  | { readonly allowed: false; readonly reason: string };
+
+/** Reaches the owner. Resolves at the latest when the signal aborts. */
+export type Approver = (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalVerdict>;
+
+/** A plan that may be followed. */
+export interface Plan {
+  readonly sentence: string;
+  /** Handles that it may name. */
+  readonly handles: readonly string[];
+  /** Handles that it named and may not. */
+  readonly dropped: readonly string[];
 }
 
 /** What every turn of a device is made with. */
@@ -28,6 +58,8 @@ export interface TurnParts {
   /** IANA name of the asker's zone. */
   readonly zone: string;
   readonly limits: Limits;
+  /** Asks the owner about a call. */
+  readonly approver: Approver;
 }
 
 /** One question, and the state of the device that it is asked in. */
@@ -35,10 +67,17 @@ export interface TurnRequest {
   readonly runId: string;
   /** As it was typed; `/skill-id rest` names the skill to follow. */
   readonly question: string;
+  readonly mode: Mode;
+  readonly harness: Harness;
   readonly registry: Registry;
   readonly alignment: Alignment;
   /** Tools that imported skills may not reach before the owner was asked. */
   readonly withhold: Withhold;
+  /** Tools of MCP servers that are not denied. */
+  readonly onDemand: readonly Callable[];
+  readonly history: History;
+  /** A plan that the owner approved: it is followed as it is. */
+  readonly approved?: Plan;
   /** Ends after binding: nothing runs. */
   readonly rehearse: boolean;
   readonly signal?: AbortSignal;
@@ -59,5 +98,8 @@ export interface Turn {
   readonly question: string;
   /** Aborts by the caller, or when the time is up. */
   readonly signal: AbortSignal;
+  /** Stops the turn's time until the returned function is called. */
+  readonly pause: () => () => void;
+  readonly spending: Spending;
   readonly emit: (event: AgentEvent) => void;
 }

@@ -1,74 +1,40 @@
 /**
- * Operations of the agent, and the events of a turn as JSON: part of the table in operations.ts.
+ * Operations of the agent: part of the table in operations.ts.
  *
- * Spec: docs/operating.md "Local API"; docs/agent.md "Events".
+ * Spec: docs/operating.md "Local API".
  */
 import { type TObject, type TProperties, Type } from "typebox";
 
 import type { AgentEvent } from "../agent/events.ts";
-import type { AlignmentView, RunView } from "../device.ts";
-import type { Wire } from "./views.ts";
+import type { AlignmentView, ChatView, RunView } from "../agent/port.ts";
+import { agentEventView, harnessName, modeName } from "./agent-events.ts";
+import { orNull, type Wire } from "./views.ts";
 
 const text = Type.String();
 const texts = Type.Array(text);
 const count = Type.Integer();
-const callArguments = Type.Record(text, text);
-
-function event<Name extends AgentEvent["type"], Properties extends TProperties>(
-  name: Name,
-  properties: Properties,
-): ReturnType<typeof tagged<Name, Properties>> {
-  return tagged(name, properties);
-}
-
-function tagged<Name extends string, Properties extends TProperties>(
-  name: Name,
-  properties: Properties,
-): TObject<{ type: ReturnType<typeof Type.Literal<Name>> } & Properties> {
-  return Type.Object({ type: Type.Literal(name), ...properties });
-}
-
-const stopReason = Type.Union([
-  Type.Literal("answered"),
-  Type.Literal("unsure"),
-  Type.Literal("rehearsed"),
-  Type.Literal("steps"),
-  Type.Literal("repeated-call"),
-  Type.Literal("wall-clock"),
-  Type.Literal("aborted"),
-  Type.Literal("model-failed"),
-]);
-
-/** One event of a turn. */
-const agentEventView = Type.Union([
-  event("turn-started", { runId: text, question: text, brain: text, atMs: Type.Number() }),
-  event("path-chosen", {
-    path: Type.Union([Type.Literal("direct"), Type.Literal("planned")]),
-    reason: text,
-  }),
-  event("plan", { sentence: text, handles: texts, dropped: texts }),
-  event("bound", { tools: texts, skills: texts, unavailable: texts }),
-  event("tool-call", { step: count, tool: text, args: callArguments }),
-  event("tool-result", {
-    step: count,
-    tool: text,
-    ok: Type.Boolean(),
-    text,
-    untrusted: Type.Boolean(),
-  }),
-  event("token", { text }),
-  event("answer", { text }),
-  event("stopped", { reason: stopReason, detail: text }),
-]);
 
 /** What is told while an operation runs. */
 export const progressView = Type.Union([
   agentEventView,
   Type.Object({ type: Type.Literal("queued"), ahead: count }),
+  Type.Object({ type: Type.Literal("device-state"), state: text, ahead: count }),
 ]);
 
-/** One step of an operation: an event of the turn, or how many questions are ahead of it. */
-export type Progress = AgentEvent | { readonly type: "queued"; readonly ahead: number };
+/** One step of an operation. */
+export type Progress =
+  | AgentEvent
+  /** So many questions are ahead of this one. */
+  | { readonly type: "queued"; readonly ahead: number }
+  /** How far another device is with it. */
+  | { readonly type: "device-state"; readonly state: string; readonly ahead: number };
+
+/** How the caller of an operation follows it. */
+export interface Following {
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+}
 
 const trace = Type.Array(agentEventView);
 const runView = Type.Object({
@@ -76,7 +42,9 @@ const runView = Type.Object({
   startedMs: Type.Number(),
   question: text,
   stopReason: text,
+  chatId: orNull(text),
 });
+const chatView = Type.Object({ chatId: text, question: text, turns: count, lastMs: Type.Number() });
 const blurbName = Type.Union([
   Type.Literal("notebook"),
   Type.Literal("files"),
@@ -84,6 +52,7 @@ const blurbName = Type.Union([
   Type.Literal("date"),
 ]);
 const alignmentView = Type.Object({
+  harness: harnessName,
   document: text,
   tokens: count,
   tokensAreExact: Type.Boolean(),
@@ -97,18 +66,30 @@ const alignmentView = Type.Object({
 const question = Type.String({ maxLength: 100_000 });
 const names = Type.Array(Type.String({ maxLength: 128 }), { maxItems: 10_000 });
 
+const runId = Type.String({ maxLength: 64 });
+const approvals = Type.Optional(Type.Union([Type.Literal("wait"), Type.Literal("deny")]));
+const askOptions = {
+  mode: Type.Optional(modeName),
+  chatId: Type.Optional(Type.String({ maxLength: 64 })),
+  approvals,
+};
+
 /** The agent's part of the table. */
 export const agentOperations = {
-  ask: { params: closed({ question }), result: trace },
+  ask: { params: closed({ question, ...askOptions }), result: trace },
+  approve: { params: closed({ runId, approvals }), result: trace },
+  "start-chat": { params: closed({}), result: Type.Object({ chatId: text }) },
+  chats: { params: closed({}), result: Type.Array(chatView) },
   rehearse: { params: closed({ question }), result: trace },
   runs: { params: closed({}), result: Type.Array(runView) },
-  run: { params: closed({ runId: Type.String({ maxLength: 64 }) }), result: trace },
+  run: { params: closed({ runId }), result: trace },
   alignment: { params: closed({}), result: alignmentView },
   "align-select": { params: closed({ ids: names }), result: Type.Object({}) },
   "align-instructions": {
     params: closed({ text: Type.Union([Type.String({ maxLength: 100_000 }), Type.Null()]) }),
     result: Type.Object({}),
   },
+  "align-harness": { params: closed({ harness: harnessName }), result: Type.Object({}) },
   "align-blurbs": { params: closed({ ids: names }), result: Type.Object({}) },
 };
 
@@ -121,6 +102,7 @@ type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 /** Holds exactly as long as the schemas say what the views say. */
 export const agentSchemasFit: [
   Same<Wire<Type.Static<typeof progressView>>, Wire<Progress>>,
+  Same<Wire<Type.Static<typeof chatView>>, Wire<ChatView>>,
   Same<Wire<Type.Static<typeof runView>>, Wire<RunView>>,
   Same<Wire<Type.Static<typeof alignmentView>>, Wire<AlignmentView>>,
-] = [true, true, true];
+] = [true, true, true, true];

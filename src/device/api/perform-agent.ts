@@ -4,23 +4,25 @@
  * Spec: docs/operating.md "Local API".
  */
 import { ok, type Result } from "../../shared/result.ts";
-import type { AskOptions, Device, DeviceError } from "../device.ts";
-import type { Progress } from "./agent-operations.ts";
+import type { AskOptions } from "../agent/port.ts";
+import type { Device, DeviceError } from "../device.ts";
+import type { Following } from "./agent-operations.ts";
 import type { OperationName, ParamsOf, ResultOf } from "./operations.ts";
 import { toWire, type Wire } from "./views.ts";
 
 /** Operations that are the agent's. */
 export type AgentOperation = Extract<
   OperationName,
-  "ask" | "rehearse" | "runs" | "run" | "alignment" | `align-${string}`
+  | "ask"
+  | "approve"
+  | "rehearse"
+  | "start-chat"
+  | "chats"
+  | "runs"
+  | "run"
+  | "alignment"
+  | `align-${string}`
 >;
-
-/** How the caller of an operation follows it. */
-export interface Following {
-  /** Aborts when nobody waits for the answer any more. */
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (progress: Progress) => void;
-}
 
 /** The handlers over one device. */
 export type AgentHandlers = {
@@ -33,7 +35,12 @@ export type AgentHandlers = {
 /** Builds them. */
 export function agentHandlers({ agent }: Device): AgentHandlers {
   return {
-    ask: async ({ question }, following) => wired(await agent.ask(question, askOptions(following))),
+    ask: async ({ question, ...options }, following) =>
+      wired(await agent.ask(question, { ...options, ...askOptions(following) })),
+    approve: async ({ runId, ...options }, following) =>
+      wired(await agent.approve(runId, { ...options, ...askOptions(following) })),
+    "start-chat": async () => ok({ chatId: agent.startChat() }),
+    chats: async () => ok(toWire(agent.chats())),
     rehearse: async ({ question }, following) =>
       wired(await agent.ask(question, { ...askOptions(following), rehearse: true })),
     runs: async () => ok(toWire(agent.runs())),
@@ -41,6 +48,10 @@ export function agentHandlers({ agent }: Device): AgentHandlers {
     alignment: async () => ok(toWire(agent.alignment())),
     "align-select": async ({ ids }) => done(agent.select(ids)),
     "align-instructions": async ({ text }) => done(agent.setInstructions(text ?? undefined)),
+    "align-harness": async ({ harness }) => {
+      agent.setHarness(harness);
+      return ok({});
+    },
     "align-blurbs": async ({ ids }) => done(agent.setBlurbs(ids)),
   };
 }

@@ -6,34 +6,43 @@
  */
 import type { Command } from "commander";
 
-import { ok } from "../../shared/result.ts";
+import { err, ok, type Result } from "../../shared/result.ts";
 import type { Session } from "../api/session.ts";
+import type { DeviceError } from "../device.ts";
+import { modeFlag, parseMode, slashRemark } from "./ask-options.ts";
 import { addCommand, type CliParts, type Invocation, type Outcome, usage } from "./command.ts";
-import { followedTurn, stopSignal } from "./followed-turn.ts";
+import { type AnswerOutput, followedTurn, type StartTurn, stopSignal } from "./followed-turn.ts";
+import { askOn } from "./homebase-commands.ts";
 import { eventLines } from "./trace-text.ts";
 import { visibleLine } from "./visible.ts";
 
 /** Adds `ask`, `chat` and `runs`. */
 export function registerAgentCommands(program: Command, parts: CliParts): void {
-  const mode = ["--mode <mode>", "agent: acts at once (the only one in this version)"] as const;
   addCommand(program, parts, {
     usage: "ask [question]",
     about: "ask your agent; /skill-id first names the skill to follow",
     examples: [
       'pixie ask "what is on this weekend?"',
       'pixie ask "/check-schedule tomorrow"',
+      'pixie ask --mode plan "what is on this weekend?"',
+      'pixie ask "where is my passport?" --on laptop',
       "pixie ask - --json",
     ],
-    options: [mode],
+    options: [modeFlag, ["--on <device>", "ask another of your devices, by name or id"]],
     run: ask,
   });
   addCommand(program, parts, {
     usage: "chat",
-    about: "ask one question after another, a line each; end of input or /exit ends it",
-    examples: ["pixie chat", "pixie chat < questions.txt"],
-    options: [mode],
+    about:
+      "ask one question after another, a line each; earlier ones are told. End of input or /exit ends it",
+    examples: ["pixie chat", "pixie chat --resume hT2k9xQb", "pixie chat < questions.txt"],
+    options: [modeFlag, ["--resume <chat>", "go on with a chat of pixie runs chats"]],
     run: chat,
   });
+  registerRuns(program, parts);
+}
+
+function registerRuns(program: Command, parts: CliParts): void {
   const runs = program.command("runs").description("what your agent did, step by step");
   addCommand(runs, parts, {
     usage: "list",
@@ -42,8 +51,14 @@ export function registerAgentCommands(program: Command, parts: CliParts): void {
     run: ({ withSession }) => withSession({ connect: false }, list),
   });
   addCommand(runs, parts, {
+    usage: "chats",
+    about: "list the newest chats, the one that went on last at the end",
+    examples: ["pixie runs chats"],
+    run: ({ withSession }) => withSession({ connect: false }, chats),
+  });
+  addCommand(runs, parts, {
     usage: "show <run>",
-    about: "show every step of a run again",
+    about: "show every step of a run again, from its stored trace",
     examples: ["pixie runs show hT2k9xQb"],
     run: ({ argument, withSession }) =>
       withSession({ connect: false }, async (session) => {
@@ -52,12 +67,21 @@ export function registerAgentCommands(program: Command, parts: CliParts): void {
         return ok({ json: trace.value, lines: trace.value.flatMap(eventLines) });
       }),
   });
+  addCommand(runs, parts, {
+    usage: "approve <run>",
+    about: "carry out a plan or a goal that was proposed, once",
+    examples: ["pixie runs approve hT2k9xQb"],
+    run: (invocation) =>
+      invocation.withSession({ connect: false }, (session) =>
+        approve(session, invocation, invocation.argument(0) ?? ""),
+      ),
+  });
 }
 
 async function ask(invocation: Invocation): Promise<Outcome> {
-  const wrong = modeProblem(invocation.text("mode"));
-  if (wrong !== undefined) return usage(wrong);
-  const { argument, io, withSession } = invocation;
+  const mode = parseMode(invocation.text("mode"));
+  if (!mode.ok) return mode;
+  const { argument, io, note, withSession } = invocation;
   const typed = argument(0);
   if (typed === undefined && io.interactive) {
     return usage("missing the question: - reads it from the standard input");
@@ -65,28 +89,100 @@ async function ask(invocation: Invocation): Promise<Outcome> {
   const question =
     typed === undefined || typed === "-" ? (await io.readInput()).replace(/\r?\n$/, "") : typed;
   const signal = stopSignal(invocation);
-  return await withSession({ connect: false }, (session) =>
-    followedTurn(invocation, session, question, signal),
-  );
+  const device = invocation.text("on");
+  if (device !== undefined) {
+    if (mode.value !== "agent") return usage("--on: another device answers in mode agent only");
+    return await withSession({ connect: true }, (session) =>
+      askOn(invocation, session, { device, question }, signal),
+    );
+  }
+  return await withSession({ connect: false }, async (session) => {
+    const remark = await slashRemark(session, question);
+    if (remark !== undefined) note(remark);
+    const start: StartTurn = (following) =>
+      session.call("ask", { question, mode: mode.value }, following);
+    const asked = await followedTurn(invocation, start, signal);
+    return asked.ok ? await offered(session, invocation, asked.value) : asked;
+  });
+}
+
+/** Offers to carry a proposal out, where a person can be asked. */
+async function offered(
+  session: Session,
+  invocation: Invocation,
+  output: AnswerOutput,
+): Promise<Outcome> {
+  const { io, note } = invocation;
+  const { proposal } = output;
+  if (proposal === undefined || !io.interactive || invocation.flag("json")) return ok(output);
+  for (const line of output.lines) io.writeErr(`${line}\n`);
+  const answer = await io.ask("Carry it out? [y/N] ");
+  if (/^y(es)?$/i.test(answer)) return await approve(session, invocation, proposal);
+  for (const line of output.notes) note(line);
+  return ok({ ...output, lines: [], notes: [] });
+}
+
+async function approve(session: Session, invocation: Invocation, runId: string): Promise<Outcome> {
+  const start: StartTurn = (following) => session.call("approve", { runId }, following);
+  return await followedTurn(invocation, start, stopSignal(invocation));
 }
 
 async function chat(invocation: Invocation): Promise<Outcome> {
-  const wrong = modeProblem(invocation.text("mode"));
-  if (wrong !== undefined) return usage(wrong);
+  const mode = parseMode(invocation.text("mode"));
+  if (!mode.ok) return mode;
   const { io, progress, note, withSession } = invocation;
   const signal = stopSignal(invocation);
   return await withSession({ connect: false }, async (session) => {
+    const chatId = await chatOf(session, invocation.text("resume"));
+    if (!chatId.ok) return chatId;
+    const about = { mode: mode.value, chatId: chatId.value };
     let turns = 0;
     for await (const line of io.lines("> ")) {
       if (line.trim() === "/exit" || signal.aborted) break;
       if (line.trim() === "") continue;
-      const asked = await followedTurn(invocation, session, line, signal);
+      const remark = await slashRemark(session, line);
+      if (remark !== undefined) note(remark);
+      const start: StartTurn = (following) =>
+        session.call("ask", { question: line, ...about }, following);
+      const asked = await followedTurn(invocation, start, signal);
       if (!asked.ok) return asked;
       turns += 1;
-      for (const remark of asked.value.notes ?? []) note(remark);
+      for (const said of asked.value.notes) note(said);
       progress(asked.value.json, asked.value.lines);
     }
-    return ok({ json: { turns }, lines: [] });
+    return ok({ json: { chatId: chatId.value, turns }, lines: [] });
+  });
+}
+
+/** A new chat, or the one whose id begins like that. */
+async function chatOf(
+  session: Session,
+  resume: string | undefined,
+): Promise<Result<string, DeviceError>> {
+  if (resume === undefined) {
+    const started = await session.call("start-chat", {});
+    return started.ok ? ok(started.value.chatId) : started;
+  }
+  const known = await session.call("chats", {});
+  if (!known.ok) return known;
+  const meant = known.value.filter(({ chatId }) => chatId.startsWith(resume));
+  const [found] = meant;
+  if (found !== undefined && meant.length === 1) return ok(found.chatId);
+  return err(
+    found === undefined
+      ? { type: "no-such-chat", message: `no chat begins with ${resume}: see pixie runs chats` }
+      : { type: "ambiguous-chat", message: `several chats begin with ${resume}: give more of it` },
+  );
+}
+
+async function chats(session: Session): Promise<Outcome> {
+  const known = await session.call("chats", {});
+  if (!known.ok) return known;
+  return ok({
+    json: known.value,
+    lines: known.value.map(({ chatId, lastMs, turns, question }) =>
+      [chatId.slice(0, 8), timeText(lastMs), `${turns} turns`, visibleLine(question)].join("  "),
+    ),
   });
 }
 
@@ -95,16 +191,12 @@ async function list(session: Session): Promise<Outcome> {
   if (!runs.ok) return runs;
   return ok({
     json: runs.value,
-    lines: runs.value.map(({ runId, startedMs, stopReason, question }) => {
-      const time = new Date(startedMs).toISOString().slice(0, 16).replace("T", " ");
-      return `${runId.slice(0, 8)}  ${time}Z  ${stopReason}  ${visibleLine(question)}`;
-    }),
+    lines: runs.value.map(({ runId, startedMs, stopReason, question }) =>
+      [runId.slice(0, 8), timeText(startedMs), stopReason, visibleLine(question)].join("  "),
+    ),
   });
 }
 
-function modeProblem(mode: string | undefined): string | undefined {
-  if (mode === undefined || mode === "agent") return undefined;
-  return mode === "plan" || mode === "goal"
-    ? `the mode ${mode} is not in this version: expected agent`
-    : `--mode: expected agent, got ${mode}`;
+function timeText(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")}Z`;
 }

@@ -6,7 +6,8 @@
  */
 import type { Command } from "commander";
 
-import { menuBudget } from "../agent/alignment.ts";
+import { menuText } from "../agent/alignment.ts";
+import { menuBudget } from "../agent/menu-budget.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
 import type { ResultOf } from "../api/operations.ts";
 import type { DeviceError } from "../device.ts";
@@ -64,6 +65,18 @@ export function registerAlignGroup(program: Command, parts: CliParts): void {
     run: (invocation) =>
       invocation.withSession({ connect: false }, (session) => blurbs(session, invocation)),
   });
+  registerTurnCommands(align, parts);
+}
+
+function registerTurnCommands(align: Command, parts: CliParts): void {
+  addCommand(align, parts, {
+    usage: "harness [name]",
+    about:
+      "how turns go: planned (a plan first, for small models) or resident (a loop that loads skills); without a name, show which",
+    examples: ["pixie align harness", "pixie align harness resident"],
+    run: (invocation) =>
+      invocation.withSession({ connect: false }, (session) => harness(session, invocation)),
+  });
   addCommand(align, parts, {
     usage: "rehearse <question>",
     about: "plan and bind, and run nothing: which skill and which tools a question would get",
@@ -91,13 +104,9 @@ async function show(session: Session, invocation: Invocation): Promise<Outcome> 
   const notes = [priceText(alignment.value)];
   if (context !== undefined) {
     const menu = menuOf(openRegistry(skills.value));
-    const { state, tokens, longest } = menuBudget(menu, Number(context));
-    const share = `the menu takes ~${tokens} of ${context} tokens`;
-    const drop = `take some off, e.g. ${longest.map((id) => `@${id}`).join(", ")}`;
-    if (state === "refuse") {
-      return err({ type: "menu-too-large", message: `${share}, more than half: ${drop}` });
-    }
-    if (state === "warn") notes.push(`${share}, more than a quarter: ${drop}`);
+    const { state, text } = menuBudget(menu, menuText(menu), Number(context));
+    if (state === "refuse") return err({ type: "menu-too-large", message: text });
+    if (state === "warn") notes.push(text);
   }
   return ok({
     json: alignment.value,
@@ -162,6 +171,21 @@ async function shownInstructions(session: Session): Promise<Outcome> {
     lines: visibleText(current).split("\n"),
     notes: instructionsAreDefault ? ["these are the default instructions"] : [],
   });
+}
+
+async function harness(session: Session, { argument }: Invocation): Promise<Outcome> {
+  const wanted = argument(0);
+  if (wanted !== undefined) {
+    if (wanted !== "planned" && wanted !== "resident") {
+      return usage(`expected planned or resident, got ${wanted}`);
+    }
+    const changed = await session.call("align-harness", { harness: wanted });
+    if (!changed.ok) return changed;
+  }
+  const alignment = await session.call("alignment", {});
+  if (!alignment.ok) return alignment;
+  const { harness: current } = alignment.value;
+  return ok({ json: { harness: current }, lines: [current] });
 }
 
 async function blurbs(session: Session, { args, flag }: Invocation): Promise<Outcome> {

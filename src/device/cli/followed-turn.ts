@@ -6,20 +6,34 @@
  * Spec: docs/agent.md "From the command line".
  */
 import { type AgentEvent, answerOf, stopOf } from "../agent/events.ts";
-import { ok } from "../../shared/result.ts";
-import type { Progress } from "../api/agent-operations.ts";
-import type { Session } from "../api/session.ts";
-import type { Invocation, Outcome } from "./command.ts";
-import { exitCodes } from "./exit-codes.ts";
+import { ok, type Result } from "../../shared/result.ts";
+import type { Following, Progress } from "../api/agent-operations.ts";
+import type { DeviceError } from "../device.ts";
+import type { Invocation } from "./command.ts";
+import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { visibleLine, visibleText } from "./visible.ts";
 
-/** Asks, and makes the answer the outcome. */
+/** An answer as a command prints it. */
+export interface AnswerOutput {
+  readonly json: unknown;
+  readonly lines: readonly string[];
+  readonly notes: readonly string[];
+  readonly exitCode: ExitCode;
+  /** The run, when it proposes something that can be approved. */
+  readonly proposal: string | undefined;
+}
+
+/** Starts a turn that is to be followed. */
+export type StartTurn = (
+  following: Following,
+) => Promise<Result<readonly AgentEvent[], DeviceError>>;
+
+/** Asks, and makes the answer what is printed. */
 export async function followedTurn(
   invocation: Invocation,
-  session: Session,
-  question: string,
+  start: StartTurn,
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<Result<AnswerOutput, DeviceError>> {
   let written = "";
   const onProgress = (progress: Progress): void => {
     const { io, note, flag } = invocation;
@@ -29,7 +43,7 @@ export async function followedTurn(
     }
     for (const line of noteLines(progress, io.interactive)) note(line);
   };
-  const asked = await session.call("ask", { question }, { signal, onProgress });
+  const asked = await start({ signal, onProgress });
   return asked.ok ? ok(answerOutput(asked.value, written)) : asked;
 }
 
@@ -42,25 +56,32 @@ export function stopSignal({ io }: Invocation): AbortSignal {
 
 function noteLines(progress: Progress, person: boolean): readonly string[] {
   if (progress.type === "queued") return [`waiting: ${progress.ahead} ahead`];
+  if (progress.type === "notice") return [progress.text];
   if (progress.type === "plan") return [`plan: ${progress.sentence}`];
   if (progress.type !== "tool-call" || !person) return [];
   return [`calling ${progress.tool} ${JSON.stringify(progress.args)}`];
 }
 
-function answerOutput(
-  events: readonly AgentEvent[],
-  written: string,
-): Extract<Outcome, { ok: true }>["value"] {
+const wellEnded: ReadonlySet<string> = new Set(["answered", "unsure", "proposed"]);
+
+function answerOutput(events: readonly AgentEvent[], written: string): AnswerOutput {
   const answer = answerOf(events);
   const stop = stopOf(events);
   if (stop === undefined) throw new Error("a trace without an end");
-  const runId = events.find((event) => event.type === "turn-started")?.runId;
-  const ended = stop.reason === "answered" || stop.reason === "unsure";
+  const runId = events.find((event) => event.type === "turn-started")?.runId ?? "";
+  const ended = wellEnded.has(stop.reason);
+  const proposal = stop.reason === "proposed" ? runId : undefined;
   return {
     json: { runId, answer: answer ?? null, stopReason: stop.reason, events },
     lines: restOf(answer, written),
-    notes: ended ? [] : [`stopped (${stop.reason}): ${visibleLine(stop.detail)}`],
+    notes: [
+      ...(ended ? [] : [`stopped (${stop.reason}): ${visibleLine(stop.detail)}`]),
+      ...(proposal === undefined
+        ? []
+        : [`carry it out with: pixie runs approve ${proposal.slice(0, 8)}`]),
+    ],
     exitCode: ended ? exitCodes.ok : exitCodes.refused,
+    proposal,
   };
 }
 

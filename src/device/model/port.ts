@@ -18,12 +18,26 @@ export interface Usage {
   readonly ms: number;
 }
 
+/** An earlier question of the same chat and its answer, as a prompt shows them. */
+export interface EarlierExchange {
+  readonly question: string;
+  readonly answer: string;
+}
+
+/** One line of a menu. */
+export interface MenuLine {
+  readonly handle: string;
+  readonly line: string;
+}
+
 /** What a brain plans from: trusted text only. */
 export interface PlanRequest {
   /** The system prompt, byte for byte as the Alignment document shows it. */
   readonly system: string;
   readonly question: string;
-  readonly menu: readonly { readonly handle: string; readonly line: string }[];
+  readonly menu: readonly MenuLine[];
+  /** Oldest first. Words of others are not in it. */
+  readonly history: readonly EarlierExchange[];
   readonly onToken?: OnToken;
 }
 
@@ -41,7 +55,16 @@ export interface BoundTool {
   readonly description: string;
   readonly signature: string;
   readonly parameters: {
-    readonly properties: Readonly<Record<string, { readonly maxLength: number }>>;
+    readonly properties: Readonly<
+      Record<
+        string,
+        {
+          readonly maxLength: number;
+          readonly pattern?: string;
+          readonly enum?: readonly string[];
+        }
+      >
+    >;
   };
 }
 
@@ -54,6 +77,8 @@ export interface CompletedCall {
   readonly text: string;
   /** The text holds words that the owner did not write: data, never instructions. */
   readonly untrusted: boolean;
+  /** The text as a prompt shows it: words of others are marked as such, and a cut is told. */
+  readonly promptText: string;
 }
 
 /** Everything that the next step may depend on. */
@@ -61,8 +86,15 @@ export interface StepRequest {
   /** Bodies of the skills and signatures of the tools. */
   readonly system: string;
   readonly question: string;
+  /** What may be called now, `Skill` and `ToolSearch` included; it may grow from step to step. */
   readonly tools: readonly BoundTool[];
   readonly calls: readonly CompletedCall[];
+  /** What `Skill` can load; empty where there is no such tool. */
+  readonly menu: readonly MenuLine[];
+  /** The skill that the owner named and that is to be loaded first. */
+  readonly invoked?: string;
+  /** Oldest first, with the words of others marked. */
+  readonly history: readonly EarlierExchange[];
   /** Hears the answer, when this step is one. */
   readonly onToken?: OnToken;
 }
@@ -84,6 +116,9 @@ export interface DirectRequest {
   readonly question: string;
   /** Why this path: no menu, or a plan that named nothing. */
   readonly reason: string;
+  /** `goal`: nothing is answered, the question is restated as a goal. */
+  readonly task: "answer" | "goal";
+  readonly history: readonly EarlierExchange[];
   readonly onToken?: OnToken;
 }
 
@@ -110,6 +145,8 @@ export interface Model extends AsyncDisposable {
   readonly plan: (request: PlanRequest, signal: AbortSignal) => Promise<PlanReply>;
   readonly step: (request: StepRequest, signal: AbortSignal) => Promise<StepReply>;
   readonly answer: (request: DirectRequest, signal: AbortSignal) => Promise<DirectReply>;
+  /** What fits into one prompt with its reply, where that is bounded. Units: tokens. */
+  readonly contextTokens?: number;
   /** A text's exact price, where there is a tokenizer. Units: tokens, without any template. */
   readonly countTokens?: (text: string) => number;
 }

@@ -13,6 +13,8 @@ export interface ToolParameter {
   readonly description: string;
   readonly maxLength: number;
   readonly pattern?: string;
+  /** The values that it may have, when they are few. */
+  readonly enum?: readonly string[];
 }
 
 /** The arguments of a tool as a JSON Schema object. */

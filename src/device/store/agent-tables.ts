@@ -4,7 +4,14 @@
  *
  * Part of schema.ts, from which migrations are generated.
  */
-import { integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import {
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core";
 
 const flag = () => integer({ mode: "boolean" });
 
@@ -79,11 +86,17 @@ export const fileEntry = sqliteTable(
 );
 
 /** Turns of the agent: each with its trace, the JSON of its events. */
-export const agentRun = sqliteTable("agent_run", {
-  row: integer().primaryKey({ autoIncrement: true }),
-  runId: text().notNull().unique(),
-  startedMs: integer().notNull(),
-  question: text().notNull(),
-  stopReason: text().notNull(),
-  trace: text().notNull(),
-});
+export const agentRun = sqliteTable(
+  "agent_run",
+  {
+    row: integer().primaryKey({ autoIncrement: true }),
+    runId: text().notNull().unique(),
+    startedMs: integer().notNull(),
+    question: text().notNull(),
+    stopReason: text().notNull(),
+    trace: text().notNull(),
+    /** The chat that it belongs to; absent for a question that stands for itself. */
+    chatId: text(),
+  },
+  (table) => [index("agent_run_chat").on(table.chatId, table.row)],
+);

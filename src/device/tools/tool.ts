@@ -26,7 +26,12 @@ export type ToolResult =
       /** Whether the text holds words that the owner did not write. */
       readonly untrusted: boolean;
     }
-  | { readonly ok: false; readonly reason: string };
+  | {
+      readonly ok: false;
+      readonly reason: string;
+      /** Whether the reason holds words that the owner did not write. */
+      readonly untrusted?: boolean;
+    };
 
 /** One tool of the closed set, able to run. */
 export interface Tool {

@@ -19,7 +19,12 @@ import type { Logger } from "../log.ts";
 import { clusterFolder, embeddedDatabase, embeddedRole } from "./cluster.ts";
 import { causeText, type DatabaseError } from "./database-error.ts";
 import { startEmbedded, type EmbeddedServer } from "./embedded.ts";
-import { checkSchema, migrateDatabase, type MigrationOutcome } from "./migrate.ts";
+import {
+  checkSchema,
+  landedMigrations,
+  migrateDatabase,
+  type MigrationOutcome,
+} from "./migrate.ts";
 import {
   type ConnectionEvents,
   type NotificationOptions,
@@ -48,8 +53,8 @@ export interface DatabaseOptions {
   readonly log: Logger;
   /** Connections of the pool; 4 by default. */
   readonly maxConnections?: number | undefined;
-  /** False: refuse an outdated schema instead of migrating it. True by default. */
-  readonly migrate?: boolean | undefined;
+  /** False: refuse an outdated schema instead of migrating it. `later`: any, none included. True by default. */
+  readonly migrate?: boolean | "later" | undefined;
 }
 
 interface Prepared extends ServerFacts {
@@ -91,7 +96,7 @@ export async function joinDatabase(
   const cluster = existsSync(folder) ? clusterFolder(realpathSync(folder)) : undefined;
   const socketFolder = cluster === undefined ? undefined : servingSocket(cluster);
   return options.databaseUrl === undefined && socketFolder !== undefined
-    ? openPool({ socketFolder }, { ...options, migrate: false })
+    ? openPool({ socketFolder }, { ...options, migrate: options.migrate === "later" && "later" })
     : openDatabase(options);
 }
 
@@ -142,13 +147,21 @@ async function prepareServer(
   try {
     const facts = await readFacts(sql, options.log);
     if (!facts.ok) return facts;
-    const schema = options.migrate === false ? await checkSchema(sql) : await migrateDatabase(sql);
+    const schema = await settleSchema(sql, options.migrate);
     if (!schema.ok) return schema;
     options.log.info({ schema: schema.value, server: facts.value.version }, "database ready");
     return ok({ ...facts.value, schema: schema.value });
   } finally {
     await sql.end({ timeout: 5 });
   }
+}
+
+async function settleSchema(
+  sql: postgres.Sql,
+  migrate: DatabaseOptions["migrate"],
+): Promise<Result<MigrationOutcome, DatabaseError>> {
+  if (migrate === "later") return ok({ applied: 0, version: (await landedMigrations(sql)).length });
+  return migrate === false ? checkSchema(sql) : migrateDatabase(sql);
 }
 
 async function readFacts(

@@ -7,7 +7,9 @@
  * (no downgrade, no skip).
  */
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { drizzle } from "drizzle-orm/postgres-js";
@@ -33,8 +35,10 @@ export interface MigrationOutcome {
   readonly version: number;
 }
 
-interface SchemaGap {
+/** How far a schema is behind this version. */
+export interface SchemaGap {
   readonly missing: number;
+  /** Of this version: how many migrations it ships. */
   readonly version: number;
 }
 
@@ -44,18 +48,20 @@ interface ShippedMigration {
 }
 
 /**
- * Migrates under a held advisory lock. `sql` must have exactly one connection, and is left open.
- * Errors: `schema-newer`, `migration`.
+ * Migrates under a held advisory lock, as far as this version goes or only through that many
+ * migrations (a backup is loaded into the schema that it was taken from). `sql` must have exactly one
+ * connection, and is left open. Errors: `schema-newer`, `migration`.
  */
 export async function migrateDatabase(
   sql: postgres.Sql,
+  through?: number,
 ): Promise<Result<MigrationOutcome, DatabaseError>> {
   try {
     // Whoever comes second waits for the first to finish, at most this long.
     await sql`set lock_timeout = '60s'`;
     await sql`select pg_advisory_lock(7470, 1)`;
     try {
-      return await migrateLocked(sql);
+      return await migrateLocked(sql, through);
     } finally {
       await sql`select pg_advisory_unlock(7470, 1)`;
     }
@@ -87,23 +93,59 @@ export async function checkSchema(
   }
 }
 
-async function migrateLocked(sql: postgres.Sql): Promise<Result<MigrationOutcome, DatabaseError>> {
+/** Hashes of the migrations that the database has, in order; none when it was never migrated. */
+export async function landedMigrations(sql: postgres.Sql): Promise<readonly string[]> {
+  const [table] = await sql<{ found: boolean }[]>`
+    select to_regclass('public.schema_migration') is not null as found`;
+  if (table?.found !== true) return [];
+  const rows = await sql<{ hash: string }[]>`
+    select hash from public.schema_migration order by created_at`;
+  return rows.map(({ hash }) => hash);
+}
+
+async function migrateLocked(
+  sql: postgres.Sql,
+  through: number | undefined,
+): Promise<Result<MigrationOutcome, DatabaseError>> {
   const gap = await schemaGap(sql);
   if (!gap.ok) return gap;
   const { missing, version } = gap.value;
-  if (missing > 0) await migrate(drizzle(sql), { migrationsFolder, ...migrationsTable });
-  return ok({ applied: missing, version });
+  const target = Math.min(through ?? version, version);
+  const applied = Math.max(0, target - (version - missing));
+  if (applied === 0) return ok({ applied, version: version - missing });
+  if (target === version) await migrate(drizzle(sql), { migrationsFolder, ...migrationsTable });
+  else await migrateFirst(sql, target);
+  return ok({ applied, version: target });
 }
 
-// What the database has must be the beginning of what this version ships.
+/** drizzle runs all that a folder holds: one with the first few only. */
+async function migrateFirst(sql: postgres.Sql, count: number): Promise<void> {
+  const folder = mkdtempSync(path.join(tmpdir(), "pixie-migrations-"));
+  try {
+    const { entries, ...journal } = readJournal();
+    const first = entries.slice(0, count);
+    mkdirSync(path.join(folder, "meta"));
+    writeFileSync(
+      path.join(folder, "meta", "_journal.json"),
+      JSON.stringify({ ...journal, entries: first }),
+    );
+    for (const { tag } of first) {
+      copyFileSync(path.join(migrationsFolder, `${tag}.sql`), path.join(folder, `${tag}.sql`));
+    }
+    await migrate(drizzle(sql), { migrationsFolder: folder, ...migrationsTable });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 async function schemaGap(sql: postgres.Sql): Promise<Result<SchemaGap, DatabaseError>> {
+  return compareToShipped(await landedMigrations(sql));
+}
+
+/** What a database has must be the beginning of what this version ships. Errors: `schema-newer`. */
+export function compareToShipped(landed: readonly string[]): Result<SchemaGap, DatabaseError> {
   const shipped = shippedMigrations();
-  const [table] = await sql<{ found: boolean }[]>`
-    select to_regclass('public.schema_migration') is not null as found`;
-  const landed = table?.found
-    ? await sql<{ hash: string }[]>`select hash from public.schema_migration order by created_at`
-    : [];
-  const strange = landed.findIndex(({ hash }, index) => shipped[index]?.hash !== hash);
+  const strange = landed.findIndex((hash, index) => shipped[index]?.hash !== hash);
   if (strange >= 0) {
     const expected = shipped[strange]?.tag;
     return err({
@@ -118,10 +160,7 @@ async function schemaGap(sql: postgres.Sql): Promise<Result<SchemaGap, DatabaseE
 }
 
 function shippedMigrations(): readonly ShippedMigration[] {
-  const journal: unknown = JSON.parse(
-    readFileSync(`${migrationsFolder}/meta/_journal.json`, "utf8"),
-  );
-  return journalTags(journal).map((tag) => ({
+  return readJournal().entries.map(({ tag }) => ({
     tag,
     // The same hash that drizzle's migrator records.
     hash: createHash("sha256")
@@ -130,20 +169,28 @@ function shippedMigrations(): readonly ShippedMigration[] {
   }));
 }
 
-function journalTags(journal: unknown): readonly string[] {
+interface Journal {
+  readonly entries: readonly { readonly tag: string }[];
+}
+
+function readJournal(): Journal {
+  const journal: unknown = JSON.parse(
+    readFileSync(`${migrationsFolder}/meta/_journal.json`, "utf8"),
+  );
   if (typeof journal !== "object" || journal === null || !("entries" in journal)) {
     throw new Error("migrations/relay/meta/_journal.json has no entries");
   }
   if (!Array.isArray(journal.entries)) throw new Error("migration journal entries are not a list");
-  return journal.entries.map((entry: unknown) => {
+  const entries = journal.entries.map((entry: unknown) => {
     if (
       typeof entry === "object" &&
       entry !== null &&
       "tag" in entry &&
       typeof entry.tag === "string"
     ) {
-      return entry.tag;
+      return { ...entry, tag: entry.tag };
     }
     throw new Error("a migration journal entry has no tag");
   });
+  return { ...journal, entries };
 }

@@ -8,9 +8,10 @@
  */
 import type { Clock } from "../../shared/clock.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
+import type { WaitingItem } from "../store/deliveries.ts";
 import { failureCode, isDiskFull, isMissingPartition, isRetryable } from "../store/failure.ts";
 import type { CheckedUpload, CopyOutcome } from "../store/items.ts";
-import { anyPosition, type News } from "./wakeup.ts";
+import { anyPosition, type Fresh, type News } from "./wakeup.ts";
 
 /** What became of one copy of an accepted upload. */
 export interface CopyResult {
@@ -36,7 +37,7 @@ export interface AcceptOptions {
   ) => Promise<readonly (readonly CopyOutcome[])[]>;
   /** Makes sure that items of a day can be stored. */
   readonly ensureDay: (day: number) => Promise<void>;
-  readonly wake: (news: News) => void;
+  readonly wake: (news: News, fresh: Fresh) => void;
   readonly clock: Clock;
   /** Told the code of every failure, never its content. */
   readonly onFailure: (code: string, uploads: number) => void;
@@ -91,12 +92,12 @@ export function createAccept(options: AcceptOptions): Accept {
     const uploads = batch.map((waiting) => waiting.upload);
     try {
       const outcomes = await insertWithRetry(options, uploads);
-      options.wake(newsOf(uploads, outcomes));
+      options.wake(newsOf(uploads, outcomes), freshOf(uploads, outcomes));
       batch.forEach(({ upload, settle }, index) => settle(resultOf(upload, outcomes[index] ?? [])));
     } catch (cause) {
       options.onFailure(failureCode(cause), batch.length);
       // The commit may have happened all the same: streams look, and a retry finds a duplicate.
-      options.wake(newsOf(uploads, []));
+      options.wake(newsOf(uploads, []), new Map());
       for (const waiting of batch) waiting.settle(err(failureOf(cause)));
     }
   }
@@ -188,6 +189,25 @@ function newsOf(
     }
   }
   return news;
+}
+
+/** What was stored, in order of its numbers: those of one mailbox follow the order of the batch. */
+function freshOf(
+  uploads: readonly CheckedUpload[],
+  outcomes: readonly (readonly CopyOutcome[])[],
+): Fresh {
+  const fresh = new Map<string, WaitingItem[]>();
+  for (const [at, { day, bucket, body, copies }] of uploads.entries()) {
+    for (const [index, { mailbox, header }] of copies.entries()) {
+      const outcome = outcomes[at]?.[index];
+      if (outcome?.state !== "stored") continue;
+      const item = { seq: outcome.seq, day, bucket, header, body };
+      const items = fresh.get(mailbox);
+      if (items === undefined) fresh.set(mailbox, [item]);
+      else items.push(item);
+    }
+  }
+  return fresh;
 }
 
 function resultOf(

@@ -71,26 +71,38 @@ export function createAdmissions(recipients: Pick<Recipients, "remembered" | "re
   };
 }
 
-/** Tries the keys of a kind. Always does the work of the most keys that an account may have. */
+/**
+ * Tries the keys of a kind. Whoever is refused has cost the work of the most keys that an account may
+ * have, so time tells a stranger nothing. The key in use is tried alone first (four trials saved, 20 µs
+ * each upload): who holds it learns from the answer more than from its being quick.
+ */
 function admit(recipient: Recipient | undefined, claim: TokenClaim): Admission | undefined {
-  const candidates =
-    claim.keyKind === keyKind.access
-      ? accessCandidates(recipient)
-      : inviteCandidates(recipient?.invites ?? []);
+  if (claim.keyKind === keyKind.invite) {
+    return admitByAny(recipient, claim, inviteCandidates(recipient?.invites ?? []));
+  }
+  const isCurrent = tokenMatches(claim.input, claim.token, recipient?.accessKey ?? noKey);
+  if (isCurrent && recipient !== undefined) {
+    return { recipient, invite: undefined, isReserve: false };
+  }
+  return admitByAny(recipient, claim, retiredCandidates(recipient));
+}
+
+function admitByAny(
+  recipient: Recipient | undefined,
+  claim: TokenClaim,
+  candidates: readonly Candidate[],
+): Admission | undefined {
   // No early exit: which key matched, and whether one did, must not show in the time.
   const [match] = candidates.filter(({ key }) => tokenMatches(claim.input, claim.token, key));
   if (recipient === undefined || match === undefined || match.key === noKey) return undefined;
   return { recipient, invite: match.invite, isReserve: match.isReserve };
 }
 
-function accessCandidates(recipient: Recipient | undefined): readonly Candidate[] {
+function retiredCandidates(recipient: Recipient | undefined): readonly Candidate[] {
   const padding = Array.from({ length: maxRetiredKeys }, () => noKey);
-  const retired = [...(recipient?.retiredKeys ?? []), ...padding].slice(0, maxRetiredKeys);
-  return [recipient?.accessKey ?? noKey, ...retired].map((key, index) => ({
-    key,
-    invite: undefined,
-    isReserve: index > 0,
-  }));
+  return [...(recipient?.retiredKeys ?? []), ...padding]
+    .slice(0, maxRetiredKeys)
+    .map((key) => ({ key, invite: undefined, isReserve: true }));
 }
 
 function inviteCandidates(open: readonly OpenInvite[]): readonly Candidate[] {

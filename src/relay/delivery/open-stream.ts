@@ -44,7 +44,9 @@ export type OpenStream = (name: MailboxName, sink: StreamSink) => Promise<Opened
 export function createOpenStream(options: OpenStreamOptions): OpenStream {
   return async (name, sink) => {
     let stream: MailboxStream | undefined;
-    const unsubscribe = options.wakeups.subscribe(name.mailbox, (through) => stream?.wake(through));
+    const unsubscribe = options.wakeups.subscribe(name.mailbox, (through, fresh) =>
+      stream?.wake(through, fresh),
+    );
     try {
       const session = await options.claim(name);
       if (session === undefined) {

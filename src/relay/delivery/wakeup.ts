@@ -1,24 +1,29 @@
 /**
  * Tells the streams of this process that their mailbox holds something new. A wake-up carries a
- * position and never content: the stream reads from the database, so losing or doubling one costs
- * a read and no envelope.
+ * position, so losing or doubling one costs a read and no envelope. The writer may hand over what it
+ * has just committed as well; a stream takes it on the spot or reads it later, nobody keeps it.
  *
  * Other processes on the same database are told by neighbours.ts; a stream also looks by itself at
  * every ping.
  */
 
+import type { WaitingItem } from "../store/deliveries.ts";
+
 /** Highest sequence number by mailbox. */
 export type News = ReadonlyMap<string, number>;
 
+/** Items by mailbox, committed a moment ago, in order of their numbers. */
+export type Fresh = ReadonlyMap<string, readonly WaitingItem[]>;
+
 /** What listens for one mailbox. `through`: something up to this number was committed. */
-export type WakeListener = (through: number) => void;
+export type WakeListener = (through: number, fresh: readonly WaitingItem[]) => void;
 
 /** Who is awake in this process. Bound: one listener per open connection. */
 export interface Wakeups {
   /** Listens until the returned function is called. */
   readonly subscribe: (mailbox: string, listener: WakeListener) => () => void;
   /** Passes on what was committed. */
-  readonly wake: (news: News) => void;
+  readonly wake: (news: News, fresh?: Fresh) => void;
 }
 
 /** A position that says "look again, I do not know how far". */
@@ -38,9 +43,10 @@ export function createWakeups(): Wakeups {
         }
       };
     },
-    wake: (news) => {
+    wake: (news, fresh) => {
       for (const [mailbox, through] of news) {
-        for (const listener of listenersByMailbox.get(mailbox) ?? []) listener(through);
+        const items = fresh?.get(mailbox) ?? [];
+        for (const listener of listenersByMailbox.get(mailbox) ?? []) listener(through, items);
       }
     },
   };

@@ -2,6 +2,7 @@
  * `/v1/device`: ties a WebSocket to a DeviceConnection. Handlers are attached in the same turn in
  * which the socket opens; anything awaited first would lose an early frame (R10).
  */
+import type { Socket } from "node:net";
 import type { WebSocket } from "ws";
 
 import type { Clock } from "../../shared/clock.ts";
@@ -34,12 +35,12 @@ export function registerDeviceRoute(
         await sendRefusal(reply, limit.clock, refused);
       },
     },
-    (socket) => attach(socket, ports),
+    (socket, request) => attach(socket, request.raw.socket, ports),
   );
 }
 
-function attach(socket: WebSocket, ports: ConnectionPorts): void {
-  const connection = new DeviceConnection(socketPort(socket), ports);
+function attach(socket: WebSocket, wire: Socket, ports: ConnectionPorts): void {
+  const connection = new DeviceConnection(socketPort(socket, wire), ports);
   socket.on("message", (data, isBinary) => {
     connection.receive(isBinary ? undefined : textOf(data));
   });
@@ -49,16 +50,26 @@ function attach(socket: WebSocket, ports: ConnectionPorts): void {
   socket.on("error", (error) => ports.runtime.onEvent("socket-error", codeOf(error)));
 }
 
-function socketPort(socket: WebSocket): DeviceSocket {
+function socketPort(socket: WebSocket, wire: Socket): DeviceSocket {
   return {
     get bufferedAmount() {
       return socket.bufferedAmount;
     },
-    send: (data) => socket.send(data),
+    send: (data) => {
+      corkForTurn(wire);
+      socket.send(data);
+    },
     ping: () => socket.ping(),
     close: (code, reason) => socket.close(code, reason),
     terminate: () => socket.terminate(),
   };
+}
+
+// What is sent in one turn leaves in one system call: a batch holds several items for a busy device.
+function corkForTurn(wire: Socket): void {
+  if (wire.writableCorked > 0) return;
+  wire.cork();
+  process.nextTick(() => wire.uncork());
 }
 
 function textOf(data: Buffer | ArrayBuffer | Buffer[]): string {

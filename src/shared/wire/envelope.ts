@@ -89,7 +89,10 @@ export function setUploadToken(upload: Uint8Array, token: Uint8Array): void {
   upload.set(token, tokenOffset);
 }
 
-/** Parses an upload by its exact length. Errors name the first field that is off. */
+/**
+ * Parses an upload by its exact length. Errors name the first field that is off. What it returns are
+ * views into `bytes`.
+ */
 export function parseUpload(bytes: Uint8Array): Result<Upload, UploadError> {
   if (bytes.length < uploadPrefixBytes) return malformed(`${bytes.length} bytes is too short`);
   const reader = new ByteReader(bytes);
@@ -105,15 +108,15 @@ export function parseUpload(bytes: Uint8Array): Result<Upload, UploadError> {
   const fields = {
     bucket,
     keyKind: kind,
-    accountMailbox: reader.take(16),
-    slot: reader.take(16),
+    accountMailbox: reader.view(16),
+    slot: reader.view(16),
     tokenExpiryMs: reader.u64(),
-    token: reader.take(32),
+    token: reader.view(32),
     entries: Array.from({ length: count }, () => ({
-      mailbox: reader.take(16),
-      header: reader.take(headerBytes),
+      mailbox: reader.view(16),
+      header: reader.view(headerBytes),
     })),
-    body: reader.take(bodyBytes(bucket)),
+    body: reader.view(bodyBytes(bucket)),
   } as const;
   if (new Set(fields.entries.map((entry) => idText(entry.mailbox))).size !== count) {
     return malformed("a device mailbox is addressed twice");
@@ -124,6 +127,21 @@ export function parseUpload(bytes: Uint8Array): Result<Upload, UploadError> {
 /** Encodes what one device receives. */
 export function encodeItem(item: Item): Uint8Array {
   return concat(u8(protocolVersion), u8(item.bucket), item.header, item.body);
+}
+
+/**
+ * Encodes an item behind the head that a delivery has, `seq u64 | redelivered u8`, in one piece: the
+ * relay does this for every envelope. Equal to `encodeDelivery` around `encodeItem`.
+ */
+export function encodeItemDelivery(seq: bigint, redelivered: boolean, item: Item): Uint8Array {
+  const frame = new Uint8Array(11 + item.header.length + item.body.length);
+  new DataView(frame.buffer).setBigUint64(0, seq);
+  frame[8] = redelivered ? 1 : 0;
+  frame[9] = protocolVersion;
+  frame[10] = item.bucket;
+  frame.set(item.header, 11);
+  frame.set(item.body, 11 + item.header.length);
+  return frame;
 }
 
 /** Parses an item: version, then bucket, then exact length. */

@@ -7,10 +7,10 @@ import {
   blurbs,
   defaultInstructions,
   estimatedTokens,
-  menuBudget,
   menuText,
   systemPrompt,
 } from "../../../src/device/agent/alignment.ts";
+import { menuBudget } from "../../../src/device/agent/menu-budget.ts";
 import { builtinSkills } from "../../../src/device/skills/builtin.ts";
 import { menuOf, openRegistry } from "../../../src/device/skills/registry.ts";
 import { toolSet } from "../../../src/device/skills/tools.ts";
@@ -56,14 +56,16 @@ describe("the price", () => {
   });
 
   it("O30: warns from a quarter of the context, refuses from half, names what is longest, drops nothing", () => {
-    const { tokens } = menuBudget(menu, 1_000_000);
-    expect(menuBudget(menu, tokens * 4).state).toBe("fits");
-    expect(menuBudget(menu, tokens * 4 - 1).state).toBe("warn");
-    expect(menuBudget(menu, tokens * 2).state).toBe("warn");
-    expect(menuBudget(menu, tokens * 2 - 1)).toEqual({
+    const text = menuText(menu);
+    const tokens = estimatedTokens(text);
+    const state = (context: number): string => menuBudget(menu, text, context).state;
+    expect(state(tokens * 4)).toBe("fits");
+    expect(state(tokens * 4 - 1)).toBe("warn");
+    expect(state(tokens * 2)).toBe("warn");
+    expect(menuBudget(menu, text, tokens * 2 - 1)).toEqual({
       state: "refuse",
-      tokens,
-      longest: ["check-schedule", "search-info"],
+      text: `the menu takes ~${tokens} of ${tokens * 2 - 1} tokens, more than half: take some off, e.g. @check-schedule, @search-info`,
     });
+    expect(menuBudget(menu, text, 100, () => 26).text).toContain("takes 26 of 100 tokens");
   });
 });

@@ -9,6 +9,7 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { answerOf, stopOf } from "../../../src/device/agent/events.ts";
+import { agentEventSchemaFits } from "../../../src/device/api/agent-events.ts";
 import { agentSchemasFit } from "../../../src/device/api/agent-operations.ts";
 import type { Device } from "../../../src/device/device.ts";
 import { createDevice } from "../../../src/device/index.ts";
@@ -86,15 +87,84 @@ describe("asking", () => {
     );
   });
 
-  it("refuses modes of later versions, empty questions, and unknown runs", async () => {
-    for (const mode of ["plan", "goal"]) {
-      const refused = await run(["ask", "x", "--mode", mode]);
-      expect(refused.code).toBe(2);
-      expect(refused.err).toContain(`the mode ${mode} is not in this version`);
-    }
+  it("refuses unknown modes, empty questions, and unknown runs and chats", async () => {
+    const refused = await run(["ask", "x", "--mode", "dream"]);
+    expect(refused.code).toBe(2);
+    expect(refused.err).toContain("expected agent, plan or goal, got dream");
     expect((await run(["ask", "  "])).code).toBe(4);
     expect((await run(["runs", "show", "nothing"])).code).toBe(3);
+    expect((await run(["runs", "approve", "nothing"])).code).toBe(3);
+    expect((await run(["chat", "--resume", "nothing"])).code).toBe(3);
     expect(device.agent.runs()).toEqual([]);
+  });
+
+  it("proposes a plan, and carries it out once its owner approves, once", async () => {
+    const planned = await run(["ask", "what day is it today", "--mode", "plan"]);
+    expect(planned.code).toBe(0);
+    expect(planned.out).toContain("It could call: current_date.");
+    const [proposal] = device.agent.runs();
+    const id = proposal?.runId.slice(0, 8) ?? "";
+    expect(planned.err).toContain(`carry it out with: pixie runs approve ${id}`);
+    expect(proposal?.stopReason).toBe("proposed");
+    const done = await run(["runs", "approve", id]);
+    expect(done.out).toContain("today: 2026-12-02 (Wednesday)");
+    expect(device.agent.runs().map(({ stopReason }) => stopReason)).toEqual([
+      "approved",
+      "answered",
+    ]);
+    expect((await run(["runs", "approve", id])).code).toBe(7);
+    const acted = device.agent.runs()[1]?.runId ?? "";
+    expect((await run(["runs", "approve", acted])).err).toContain("ended as answered");
+  });
+
+  it("offers the next step to a person, and takes no for an answer", async () => {
+    const ask = ["ask", "what day is it today", "--mode", "plan"];
+    const no = await run(ask, { answers: ["n"] });
+    expect(no.questions).toEqual(["Carry it out? [y/N] "]);
+    expect(no.out).not.toContain("today: ");
+    const yes = await run(ask, { answers: ["y"] });
+    expect(yes.out).toContain("today: 2026-12-02");
+  });
+
+  it("remarks on a slash that names no skill, when it is typed", async () => {
+    expect((await run(["ask", "/nothing what day is it"])).err).toContain(
+      "/nothing names no skill: it is taken as text",
+    );
+    expect((await run(["ask", "/check-schedule"])).err).not.toContain("taken as text");
+  });
+
+  it("a chat is stored, listed and gone on with, and its turns are told of each other", async () => {
+    await run(["chat"], { input: "what day is it today\ntell me a joke\n" });
+    const [chat] = device.agent.chats();
+    expect(chat).toMatchObject({ question: "what day is it today", turns: 2 });
+    const id = chat?.chatId.slice(0, 8) ?? "";
+    expect((await run(["runs", "chats"])).out).toBe(
+      `${id}  2026-12-02 12:00Z  2 turns  what day is it today\n`,
+    );
+    await run(["chat", "--resume", id], { input: "what day is it today\n" });
+    const last = device.agent.runs().at(-1);
+    expect(last?.chatId).toBe(chat?.chatId);
+    expect(valueOf(device.agent.run(last?.runId ?? ""))[0]).toMatchObject({ earlier: 2 });
+    expect(device.agent.chats()).toHaveLength(1);
+  });
+
+  it("in the resident harness the basic brain loads the skill that fits, and follows it", async () => {
+    expect((await run(["align", "harness", "resident"])).out).toBe("resident\n");
+    expect((await run(["align", "harness", "both"])).code).toBe(2);
+    expect((await run(["align", "show"])).out).toContain("# Skills\nWhen one of these matches");
+    const asked = await run(["ask", "/check-schedule tomorrow", "--json"]);
+    const { events } = JSON.parse(asked.out);
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: "tool-call", tool: "Skill", args: { id: "check-schedule" } }),
+    );
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        tool: "queryCalendar",
+        args: { from: "2026-12-03", to: "2026-12-03" },
+      }),
+    );
+    expect((await run(["ask", "what day is it today"])).out).toContain("today: 2026-12-02");
+    expect((await run(["ask", "tell me a joke"])).out).toContain("Nothing on the menu fits");
   });
 
   it("chats a line at a time until the end of the input or /exit", async () => {
@@ -195,5 +265,6 @@ describe("aligning", () => {
 });
 
 it("the local API's schemas say what the views say", () => {
-  expect(agentSchemasFit).toEqual([true, true, true]);
+  expect(agentSchemasFit).toEqual([true, true, true, true]);
+  expect(agentEventSchemaFits).toBe(true);
 });

@@ -7,9 +7,9 @@ import { describe, expect, it } from "vitest";
 import { callKey, checkCall } from "../../../src/device/agent/call-tool.ts";
 import { toolSet } from "../../../src/device/skills/tools.ts";
 
-const bound = toolSet.filter(({ toolName }) =>
-  ["queryCalendar", "check_notebook"].includes(toolName),
-);
+const bound = toolSet
+  .filter(({ toolName }) => ["queryCalendar", "check_notebook"].includes(toolName))
+  .map((declaration) => ({ declaration }));
 const isSkill = (slug: string): boolean => slug === "check-schedule";
 const refusal = (tool: string, args: unknown): string | undefined => {
   const checked = checkCall({ tool, args }, bound, isSkill);
@@ -71,7 +71,7 @@ describe("arguments", () => {
     fc.assert(
       fc.property(fc.string(), fc.anything(), (tool, args) => {
         const checked = checkCall({ tool, args }, bound, isSkill);
-        return !checked.ok || bound.includes(checked.value.declaration);
+        return !checked.ok || bound.includes(checked.value.target);
       }),
     );
   });

@@ -7,6 +7,7 @@ import { EventEmitter } from "node:events";
 import { describe, expect, it } from "vitest";
 
 import { type AgentEvent, stopOf } from "../../../src/device/agent/events.ts";
+import { defaultLimits } from "../../../src/device/agent/limits.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { scriptedBrain } from "../../support/scripted-brain.ts";
 import { recordingTools, textResult, turnNowMs, turnOf } from "../../support/turns.ts";
@@ -107,7 +108,7 @@ describe("guards", () => {
     const events = await turnOf(model, "q", {
       tools,
       clock,
-      limits: { steps: 8, wallMs: 60_000 },
+      limits: { ...defaultLimits, wallMs: 60_000 },
       onEvent: (event) => heard.push(event),
     });
     expect(stopOf(events)?.reason).toBe("wall-clock");

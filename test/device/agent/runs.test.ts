@@ -23,7 +23,14 @@ afterEach(() => store.close());
 function add(...runIds: readonly string[]): void {
   store.write((tx) => {
     for (const runId of runIds) {
-      addAgentRun(tx, { runId, startedMs: 1, question: "q", stopReason: "answered", trace: "[]" });
+      addAgentRun(tx, {
+        runId,
+        startedMs: 1,
+        question: "q",
+        stopReason: "answered",
+        trace: "[]",
+        chatId: null,
+      });
     }
   });
 }

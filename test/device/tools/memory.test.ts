@@ -18,6 +18,7 @@ beforeEach(() => {
   own = createOwnSources({
     store: ada.store,
     clock: { nowMs: () => nowMs, schedule: () => () => undefined },
+    askSibling: () => Promise.resolve({ ok: false, reason: "there is one device" }),
   });
 });
 afterEach(() => {
@@ -160,6 +161,10 @@ describe("grep_memory", () => {
           type: "turn-started",
           runId: "r",
           question: "what about quince?",
+          mode: "agent",
+          harness: "planned",
+          earlier: 0,
+          tainted: false,
           brain: "x",
           atMs: nowMs,
         },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { type AcceptOptions, createAccept } from "../../../src/relay/delivery/accept.ts";
-import { anyPosition, type News } from "../../../src/relay/delivery/wakeup.ts";
+import { anyPosition, type Fresh, type News } from "../../../src/relay/delivery/wakeup.ts";
 import type { CheckedUpload, CopyOutcome } from "../../../src/relay/store/items.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { newId, storeUpload } from "../../support/mailboxes.ts";
@@ -15,6 +15,7 @@ function harness(change: Partial<AcceptOptions> = {}) {
   const clock = createManualClock();
   const batches: CheckedUpload[][] = [];
   const news: News[] = [];
+  const fresh: Fresh[] = [];
   const failures: string[] = [];
   const pending: ((error?: Error) => void)[] = [];
   let seq = 0;
@@ -30,7 +31,10 @@ function harness(change: Partial<AcceptOptions> = {}) {
       });
     },
     ensureDay: () => Promise.resolve(),
-    wake: (each) => void news.push(each),
+    wake: (each, items) => {
+      news.push(each);
+      fresh.push(items);
+    },
     clock,
     onFailure: (code) => void failures.push(code),
     ...change,
@@ -39,7 +43,7 @@ function harness(change: Partial<AcceptOptions> = {}) {
     pending.shift()?.(error);
     await clock.advance(0);
   };
-  return { accept, batches, news, failures, commit, clock, pending };
+  return { accept, batches, news, fresh, failures, commit, clock, pending };
 }
 
 const databaseError = (code: string): Error => Object.assign(new Error(code), { code });
@@ -58,6 +62,19 @@ describe("accept", () => {
       expect(result).toMatchObject({ ok: true, value: [{ state: "stored" }] });
     }
     expect(news.at(-1)?.get(bob.mailboxes[0] ?? "")).toBe(3);
+  });
+
+  it("hands over what was stored, in order of its numbers, once it is committed", async () => {
+    const { accept, commit, fresh } = harness();
+    const uploads = [upload(), upload(), upload()];
+    const results = uploads.map(accept);
+    await commit();
+    await commit();
+    await Promise.all(results);
+    const items = fresh.flatMap((each) => each.get(bob.mailboxes[0] ?? "") ?? []);
+    expect(items.map((item) => [item.seq, item.body])).toEqual(
+      uploads.map((each, index) => [index + 1, each.body]),
+    );
   });
 
   it("says nothing before the commit", async () => {

@@ -1,0 +1,104 @@
+/**
+ * What the device's contract says about its agent: asking it, what it did, and what it is told. Types
+ * only; assistant.ts builds one.
+ *
+ * Spec: docs/agent.md.
+ */
+import type { Result } from "../../shared/result.ts";
+import type { BlurbId } from "./alignment.ts";
+import type { AgentEvent, Harness, Mode } from "./events.ts";
+
+/** What a person got wrong, or what is not there. */
+export interface AgentError {
+  readonly type: string;
+  readonly message: string;
+}
+
+/** A stored turn, without its trace. */
+export interface RunView {
+  readonly runId: string;
+  readonly startedMs: number;
+  readonly question: string;
+  /** How the turn stopped; `approved` for a proposal that was carried out since. */
+  readonly stopReason: string;
+  /** The chat that it belongs to. */
+  readonly chatId: string | undefined;
+}
+
+/** A chat: turns that are told of each other. */
+export interface ChatView {
+  readonly chatId: string;
+  /** Its first question. */
+  readonly question: string;
+  readonly turns: number;
+  readonly lastMs: number;
+}
+
+/** The document that the brain reads before it plans, and the choices that make it. */
+export interface AlignmentView {
+  readonly harness: Harness;
+  /** Exactly the bytes. */
+  readonly document: string;
+  /** Without a tokenizer an estimate: code points divided by four. */
+  readonly tokens: number;
+  readonly tokensAreExact: boolean;
+  readonly instructions: string;
+  readonly instructionsAreDefault: boolean;
+  readonly blurbs: readonly { readonly id: BlurbId; readonly on: boolean; readonly text: string }[];
+  /** Skills on the menu. None: no planning. */
+  readonly selected: readonly string[];
+}
+
+/** How a question is to be treated. */
+export interface AskOptions {
+  /** Plans and binds, and runs nothing. Not stored. */
+  readonly rehearse?: boolean;
+  /** `agent` where nothing else is said. */
+  readonly mode?: Mode;
+  /** The chat that the question belongs to. Absent: it stands for itself. */
+  readonly chatId?: string;
+  /** `deny`: nobody can be asked, so calls that need an approval are refused at once. */
+  readonly approvals?: "wait" | "deny";
+  readonly signal?: AbortSignal;
+  /** Hears every event as it happens. */
+  readonly onEvent?: (event: AgentEvent) => void;
+  /** Hears how many questions are ahead, whenever that changes while this one waits. */
+  readonly onQueued?: (ahead: number) => void;
+}
+
+/** The agent of this device. */
+export interface DeviceAgent {
+  /**
+   * One turn. Returns its trace, which is stored. Questions wait for each other. Errors: an empty or
+   * too long question; `asks-full`; `ask-stopped` when it was taken back while it waited.
+   */
+  readonly ask: (
+    question: string,
+    options?: AskOptions,
+  ) => Promise<Result<readonly AgentEvent[], AgentError>>;
+  /**
+   * Carries out a plan or a goal that was proposed, once. Errors: no such run, no proposal, already
+   * carried out.
+   */
+  readonly approve: (
+    runId: string,
+    options?: AskOptions,
+  ) => Promise<Result<readonly AgentEvent[], AgentError>>;
+  /** A fresh id for a chat. Nothing is stored before its first turn. */
+  readonly startChat: () => string;
+  /** The newest chats, the one that went on last at the end. */
+  readonly chats: () => readonly ChatView[];
+  /** The newest turns, oldest of them first. */
+  readonly runs: () => readonly RunView[];
+  /** A stored trace by its id or the beginning of it. */
+  readonly run: (runId: string) => Result<readonly AgentEvent[], AgentError>;
+  readonly alignment: () => AlignmentView;
+  /** Puts exactly these skills on the menu. Errors: one of them does not exist. */
+  readonly select: (ids: readonly string[]) => Result<undefined, AgentError>;
+  /** Replaces the base instructions; `undefined` resets them. */
+  readonly setInstructions: (text: string | undefined) => Result<undefined, AgentError>;
+  /** Turns exactly these blurbs on. Errors: one that does not exist. */
+  readonly setBlurbs: (ids: readonly string[]) => Result<undefined, AgentError>;
+  /** Chooses how turns go from now on. */
+  readonly setHarness: (harness: Harness) => void;
+}
