@@ -18,6 +18,7 @@ import { type BundleRefresh, createBundleRefresh } from "./messaging/bundle-refr
 import { createInbox, type Inbox } from "./messaging/inbox.ts";
 import type { OpenedMessage } from "./messaging/payload.ts";
 import { createPump, type Pump } from "./messaging/pump.ts";
+import { mend } from "./mend.ts";
 import { getOwnAccount } from "./store/identity.ts";
 import type { DeviceStore } from "./store/sqlite.ts";
 import type { StoreError } from "./store/store-error.ts";
@@ -42,7 +43,12 @@ export interface DeviceParts extends Ground {
   readonly pump: Pump;
   readonly inbox: Inbox;
   readonly connection: Connection;
+  /** Tells the relay what it is still to be told. */
+  readonly mend: () => Promise<void>;
 }
+
+/** How long asking others to send again is spread, so that a relay's return is no storm. Units: ms. */
+const resendDelayMs = [3_600_000, 43_200_000] as const;
 
 /** Builds and joins the rooms. Nothing runs before the connection is started. */
 export function joinRooms(ground: Ground): DeviceParts {
@@ -94,15 +100,24 @@ export function joinRooms(ground: Ground): DeviceParts {
     },
     onSetAside: (reason) => ground.emit({ type: "set-aside", reason }),
   });
+  const mendNow = (): Promise<void> =>
+    mend({
+      ...ground,
+      relayNowMs: relayTime.nowMs,
+      request: (request) => connection.request(request),
+      resendDelay: ground.delays.resendMs ?? resendDelayMs,
+      onQueued: pump.wake,
+    });
   const connection = createConnection({
     ...ground,
+    mend: mendNow,
     relayTime,
     bundles,
     background,
     onDelivery: inbox.deliver,
     onReady: pump.wake,
   });
-  return { ...ground, relayTime, background, bundles, pump, inbox, connection };
+  return { ...ground, relayTime, background, bundles, pump, inbox, connection, mend: mendNow };
 }
 
 /** Siblings hear our name; one that was linked can be sealed to by now: it gets people and history. */

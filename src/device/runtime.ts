@@ -35,6 +35,7 @@ import { sendMessage } from "./messaging/send.ts";
 import { askingParts, createOwnHomebase, type OwnHomebase, siblingSearch } from "./own-homebase.ts";
 import { createOwnSources } from "./own-sources.ts";
 import { type DeviceParts, joinRooms } from "./parts.ts";
+import { peopleActs } from "./people.ts";
 import { settle } from "./settle.ts";
 import { loadStaticRouter } from "./router/static.ts";
 import { skillCard } from "./skill-card.ts";
@@ -154,6 +155,7 @@ function deviceOver(
     identity: () => store.read(identityView),
     register: (options) => registerAccount(parts, options),
     ...linkingOf(parts),
+    ...peopleActs(parts),
     start: () => {
       const own = store.read(ownIdentity);
       if (own === undefined) return err(noAccount);

@@ -98,17 +98,17 @@ export function keepConnected(
   const { addresses, history, rng } = world;
   const waiting = new Set<{ readonly from: number; readonly resolve: () => void }>();
   let connection = -1;
-  let closed = false;
+  const closing = new AbortController();
   let socket: WebSocket | undefined;
-  let running: Promise<void> = run();
+  const running = run();
 
   async function run(): Promise<void> {
-    while (!closed) {
+    while (!closing.signal.aborted) {
       connection += 1;
       const all = addresses();
       const address = all[connection % Math.max(1, all.length)];
       if (address !== undefined) await session(address, connection);
-      if (!closed) await pause(retryMs * randomFraction(rng));
+      if (!closing.signal.aborted) await pause(retryMs * randomFraction(rng));
     }
   }
 
@@ -166,7 +166,7 @@ export function keepConnected(
         socket?.terminate();
       }),
     close: async () => {
-      closed = true;
+      closing.abort();
       socket?.terminate();
       await running;
     },
