@@ -18,7 +18,7 @@ import { type BundleRefresh, createBundleRefresh } from "./messaging/bundle-refr
 import { createInbox, type Inbox } from "./messaging/inbox.ts";
 import type { OpenedMessage } from "./messaging/payload.ts";
 import { createPump, type Pump } from "./messaging/pump.ts";
-import { mend } from "./mend.ts";
+import { mend, type MendParts } from "./mend.ts";
 import { getOwnAccount } from "./store/identity.ts";
 import type { DeviceStore } from "./store/sqlite.ts";
 import type { StoreError } from "./store/store-error.ts";
@@ -67,13 +67,8 @@ export function joinRooms(ground: Ground): DeviceParts {
       );
     },
   });
-  const pump = createPump({
-    ...ground,
-    relayTime,
-    bundles,
-    onTrouble,
-    onChange: background.changed,
-  });
+  const onChange = background.changed;
+  const pump = createPump({ ...ground, relayTime, bundles, onTrouble, onChange });
   const dispatch = createDispatch({
     rng,
     receiptDelay: ground.delays.receiptMs,
@@ -100,14 +95,7 @@ export function joinRooms(ground: Ground): DeviceParts {
     },
     onSetAside: (reason) => ground.emit({ type: "set-aside", reason }),
   });
-  const mendNow = (): Promise<void> =>
-    mend({
-      ...ground,
-      relayNowMs: relayTime.nowMs,
-      request: (request) => connection.request(request),
-      resendDelay: ground.delays.resendMs ?? resendDelayMs,
-      onQueued: pump.wake,
-    });
+  const mendNow = (): Promise<void> => mend(mendParts(ground, { relayTime, pump, connection }));
   const connection = createConnection({
     ...ground,
     mend: mendNow,
@@ -130,6 +118,19 @@ function payOwed(ground: Ground, relayTime: RelayTime, aik: string): void {
     queueNames(tx, own, { nowMs: clock.nowMs(), rng });
     payOwedSync(tx, own, relayNowMs, { nowMs: clock.nowMs(), rng });
   });
+}
+
+function mendParts(
+  ground: Ground,
+  { relayTime, pump, connection }: Pick<DeviceParts, "relayTime" | "pump" | "connection">,
+): MendParts {
+  return {
+    ...ground,
+    relayNowMs: relayTime.nowMs,
+    request: connection.request,
+    resendDelay: ground.delays.resendMs ?? resendDelayMs,
+    onQueued: pump.wake,
+  };
 }
 
 /** A sender has seen a list of ours that we do not know: the relay's chain decides who is alarmed. */

@@ -183,11 +183,7 @@ async function renew(ports: RecoveryPorts, body: RenewRequest): Promise<Refusal 
   }
   const known = await knownList(ports, oldAik);
   if (known === undefined) {
-    // The reply to a first attempt may have been lost.
-    const renewed = await knownList(ports, newAik);
-    const same =
-      renewed !== undefined && renewed.chain.some((each) => equalBytes(each, next.value.record));
-    return same ? undefined : noAccount();
+    return (await isRenewedAlready(ports, next.value)) ? undefined : noAccount();
   }
   if (known.list.version !== oldListVersion || !equalBytes(known.list.hash, oldListHash)) {
     return refusal("conflict", "renewal: names another list than the newest; fetch it again");
@@ -197,6 +193,12 @@ async function renew(ports: RecoveryPorts, body: RenewRequest): Promise<Refusal 
   }
   const change = { known: known.list, next: next.value, renewal: renewal.value };
   return changeRefusal(await ports.renew(known.account, change));
+}
+
+/** The reply to a first attempt may have been lost. */
+async function isRenewedAlready(ports: RecoveryPorts, next: DeviceList): Promise<boolean> {
+  const renewed = await knownList(ports, next.aik);
+  return renewed?.chain.some((each) => equalBytes(each, next.record)) ?? false;
 }
 
 interface KnownAccount {
