@@ -166,6 +166,7 @@ export const deviceTable: readonly Room[] = [
       "src/device/store/key-source.ts",
       "src/device/agent/port.ts",
       "src/device/sources/port.ts",
+      "src/device/homebase/port.ts",
     ],
     packages: [],
   },
