@@ -18,10 +18,12 @@ export interface EvaluatedBrain {
   readonly hash: string | null;
 }
 
+/** Handles that a plan may name: small models plan badly before a whole menu. */
+const narrowTo = 3;
 const generating = ["qwen-coder-1.5b", "smollm2"] as const;
 
 /** Names that can be given. */
-export const brainNames: readonly string[] = ["basic", ...generating];
+const brainNames: readonly string[] = ["basic", ...generating];
 
 /** Opens a brain by name. Throws, with what to do, when it cannot be had. */
 export async function openBrain(
@@ -39,6 +41,12 @@ export async function openBrain(
   const opened = await openLlamaModel({
     file,
     name,
+    narrow: async ({ question, menu }, signal) => {
+      const ranking = await router.rank(question, menu, signal);
+      if (ranking.type === "failed") return ranking;
+      const handles = ranking.scored.slice(0, narrowTo).map(({ handle }) => handle);
+      return { type: "narrowed", handles, none: ranking.verdict.type === "none" };
+    },
     ...(threads === undefined ? {} : { threads }),
   });
   if (!opened.ok) throw new Error(opened.error.reason);

@@ -17,7 +17,7 @@ import { putOwnAccount } from "../../src/device/store/identity.ts";
 import { addMessage } from "../../src/device/store/messages.ts";
 import { type DeviceStore, openDeviceStore } from "../../src/device/store/sqlite.ts";
 import type { Clock } from "../../src/shared/clock.ts";
-import type { ToolBox } from "../../src/device/tools/tool.ts";
+import type { ToolBox, ToolResult } from "../../src/device/tools/tool.ts";
 
 const worldSchema = Type.Object({
   zone: Type.String(),
@@ -48,7 +48,7 @@ export function openTaskWorld(folder: string): TaskWorld {
   const base = realpathSync(mkdtempSync(path.join(tmpdir(), "pixie-tasks-")));
   writeFiles(base, world.files);
   fillMessages(store, world.messages);
-  const { sources, tools } = createOwnSources({ store, clock });
+  const { sources, tools } = createOwnSources({ store, clock, askSibling: nobodyElse });
   for (const text of world.notes) sources.saveNote({ text });
   sources.grant("calendar", path.resolve(folder, "calendar.ics"));
   sources.grant("files", base);
@@ -63,6 +63,10 @@ export function openTaskWorld(folder: string): TaskWorld {
       rmSync(base, { recursive: true });
     },
   };
+}
+
+async function nobodyElse(): Promise<ToolResult> {
+  return { ok: false, reason: "there is no other device" };
 }
 
 function writeFiles(base: string, files: Readonly<Record<string, string>>): void {
