@@ -33,13 +33,12 @@ import { composeText } from "./messaging/compose.ts";
 import { deliveryView, messageViews } from "./messaging/conversation.ts";
 import { sendMessage } from "./messaging/send.ts";
 import { askingParts, createOwnHomebase, type OwnHomebase, siblingSearch } from "./own-homebase.ts";
-import { createOwnSources } from "./own-sources.ts";
+import { createOwnSources, type OwnSources } from "./own-sources.ts";
 import { type DeviceParts, joinRooms } from "./parts.ts";
 import { peopleActs } from "./people.ts";
 import { settle } from "./settle.ts";
 import { loadStaticRouter } from "./router/static.ts";
 import { skillCard } from "./skill-card.ts";
-import type { DeviceSources } from "./sources/port.ts";
 import { getOwnAccount } from "./store/identity.ts";
 import { forgetOldIds } from "./store/messages.ts";
 import { openDataFolder, openInMemory, type OpenStore } from "./store/open-folder.ts";
@@ -101,7 +100,7 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
       skills: skills.value,
       asks,
       home,
-      sources: own.sources,
+      own,
       onEvent,
     }),
   );
@@ -140,13 +139,13 @@ interface Opened {
   readonly skills: DeviceSkills;
   readonly asks: AskQueue;
   readonly home: OwnHomebase;
-  readonly sources: DeviceSources;
+  readonly own: OwnSources;
   readonly onEvent: Device["onEvent"];
 }
 
 function deviceOver(
   parts: DeviceParts,
-  { open, skills, asks, home, sources, onEvent }: Opened,
+  { open, skills, asks, home, own, onEvent }: Opened,
 ): Device {
   const { store, relayTime, connection, pump } = parts;
   let closing: Promise<void> | undefined;
@@ -182,7 +181,7 @@ function deviceOver(
     delivery: (messageId) => store.read((tx) => deliveryView(tx, messageId)),
     skills,
     agent: asks.agent,
-    sources,
+    sources: own.sources,
     homebase: home.homebase,
     onEvent,
     close,

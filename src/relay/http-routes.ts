@@ -23,6 +23,7 @@ import { registerRendezvous } from "./http/rendezvous.ts";
 import type { RelayHttp } from "./http/replies.ts";
 import type { Lanes } from "./lanes.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Probes } from "./probes.ts";
 import { type Readiness, withinBound } from "./readiness.ts";
 import { takeReserveBundle } from "./store/access-keys.ts";
 import { readBundle, registerAccount } from "./store/accounts.ts";
@@ -46,6 +47,7 @@ export interface RouteParts {
   readonly readiness: () => Promise<Readiness>;
   /** What identity keys may ask. */
   readonly keyPorts: Pick<RecoveryPorts, "accountOfKey" | "chainOf" | "recover" | "renew">;
+  readonly probes: Probes;
 }
 
 /** Adds every route but the WebSocket. */
@@ -66,6 +68,7 @@ export function addHttpRoutes(http: RelayHttp, parts: RouteParts): void {
     registration: config.registration,
     contact: config.contact,
     readiness: parts.readiness,
+    probed: parts.probes.seen,
     clock,
   });
   registerOpenapi(http);
