@@ -83,13 +83,7 @@ const maxWaitingLookups = 8_192;
 export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp> {
   const { config, sql, planOnce, clock, log } = options;
   const registry = new ConnectionRegistry();
-  const http = await createHttpServer({
-    trustedProxies: config.trustedProxies,
-    maxFrameBytes: maxDeviceFrameBytes,
-    closeSockets: () => registry.closeAll(after(clock, config.drainMs)),
-    clock,
-    onFailure: (code) => log.error({ code }, "request failed"),
-  });
+  const http = await createServer(options, registry);
   const wakeups = createWakeups();
   const metrics = createMetrics();
   const recipients = createRelayRecipients(options);
@@ -116,12 +110,19 @@ export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp
     metrics,
   });
   const storage = createRelayStorage(options);
-  const readiness = (): Promise<Readiness> => readReadiness(sql, storage, clock);
   const origin = { text: "", digest: new Uint8Array(32) };
   const addressLimit = createRateLimit({ perMinute: config.addressRequestsPerMinute, clock });
-  const probes = createProbes();
-  const joined = { probes, registry, neighbourhood, recipients, metrics, addressLimit, origin };
+  const joined = {
+    probes: createProbes(),
+    registry,
+    neighbourhood,
+    recipients,
+    metrics,
+    addressLimit,
+    origin,
+  };
   const keyPorts = createKeyPorts({ ...options, ...joined, laneOf: lanes.numberOf });
+  const readiness = (): Promise<Readiness> => readReadiness(sql, storage, clock);
   const parts = { ...options, lanes, wakeups, storage, readiness, keyPorts, ...joined };
   addHttpRoutes(http, parts);
   addDeviceRoute(http, parts);
@@ -147,6 +148,19 @@ function scrape({ metrics, registry, storage, sql, clock }: Parts): ReturnType<R
     connections: () => registry.size,
     storage: () => ({ isFull: storage.isFull(), freeBytes: storage.freeBytes() }),
     database: () => inTime(readDatabaseHealth(sql), clock),
+  });
+}
+
+function createServer(
+  { config, clock, log }: RelayAppOptions,
+  registry: ConnectionRegistry,
+): Promise<RelayHttp> {
+  return createHttpServer({
+    trustedProxies: config.trustedProxies,
+    maxFrameBytes: maxDeviceFrameBytes,
+    closeSockets: () => registry.closeAll(after(clock, config.drainMs)),
+    clock,
+    onFailure: (code) => log.error({ code }, "request failed"),
   });
 }
 
