@@ -166,6 +166,7 @@ export const deviceTable: readonly Room[] = [
       "src/device/store/key-source.ts",
       "src/device/agent/port.ts",
       "src/device/sources/port.ts",
+      "src/device/weights/port.ts",
       "src/device/homebase/port.ts",
     ],
     packages: [],
@@ -181,7 +182,7 @@ export const deviceTable: readonly Room[] = [
       "src/device/skills/",
       "src/device/agent/",
     ],
-    packages: ["node:*", "commander", "uqr"],
+    packages: ["node:*", "cli-progress", "commander", "uqr"],
   },
   {
     path: "src/device/api/",

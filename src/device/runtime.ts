@@ -9,7 +9,6 @@ import { parseRelayOrigin } from "../shared/crypto/origin.ts";
 import { err, ok, type Result } from "../shared/result.ts";
 import { systemRng } from "../shared/rng.ts";
 import { acceptInviteLink, makeInvite, noAccount, registerAccount } from "./account.ts";
-import { createBasicBrain } from "./agent/basic-brain.ts";
 import { nobodyAnswers } from "./agent/consent.ts";
 import { createAssistant } from "./assistant.ts";
 import { type AskQueue, queueAsks } from "./ask-queue.ts";
@@ -32,11 +31,11 @@ import { createLibrary } from "./library/library.ts";
 import { composeText } from "./messaging/compose.ts";
 import { deliveryView, messageViews } from "./messaging/conversation.ts";
 import { sendMessage } from "./messaging/send.ts";
+import { createOwnBrains, type OwnBrains } from "./own-brains.ts";
 import { askingParts, createOwnHomebase, type OwnHomebase, siblingSearch } from "./own-homebase.ts";
 import { createOwnSources } from "./own-sources.ts";
 import { type DeviceParts, joinRooms } from "./parts.ts";
 import { settle } from "./settle.ts";
-import { loadStaticRouter } from "./router/static.ts";
 import { skillCard } from "./skill-card.ts";
 import type { DeviceSources } from "./sources/port.ts";
 import { getOwnAccount } from "./store/identity.ts";
@@ -81,10 +80,12 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
   const zone = (): string => options.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const asking = askingParts(parts, onEvent);
   const own = createOwnSources({ ...parts, askSibling: siblingSearch(asking) });
+  const brains = createOwnBrains(parts, options.models);
   const asks = queueAsks(
     createAssistant({
       ...parts,
-      loadBrain: async () => createBasicBrain(await loadStaticRouter()),
+      brain: brains.brain,
+      countTokens: brains.countTokens,
       tools: own.tools,
       onRun: own.remember,
       onDemand: () => [],
@@ -101,6 +102,7 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
       asks,
       home,
       sources: own.sources,
+      brains,
       onEvent,
     }),
   );
@@ -140,16 +142,21 @@ interface Opened {
   readonly asks: AskQueue;
   readonly home: OwnHomebase;
   readonly sources: DeviceSources;
+  readonly brains: OwnBrains;
   readonly onEvent: Device["onEvent"];
 }
 
 function deviceOver(
   parts: DeviceParts,
-  { open, skills, asks, home, sources, onEvent }: Opened,
+  { open, skills, asks, home, sources, brains, onEvent }: Opened,
 ): Device {
   const { store, relayTime, connection, pump } = parts;
   let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => (closing ??= asks.close().then(() => closeAll(parts, open)));
+  const closeAsked = async (): Promise<void> => {
+    await asks.close();
+    await brains.close();
+  };
+  const close = (): Promise<void> => (closing ??= closeAsked().then(() => closeAll(parts, open)));
   return {
     identity: () => store.read(identityView),
     register: (options) => registerAccount(parts, options),
@@ -181,6 +188,7 @@ function deviceOver(
     skills,
     agent: asks.agent,
     sources,
+    models: brains.models,
     homebase: home.homebase,
     onEvent,
     close,

@@ -18,7 +18,9 @@ import {
   type ParamsOf,
   type ResultOf,
 } from "./operations.ts";
+import type { ModelOperation } from "./model-operations.ts";
 import { type AgentOperation, agentHandlers } from "./perform-agent.ts";
+import { modelHandlers } from "./perform-models.ts";
 import { type SourceOperation, sourceHandlers } from "./perform-sources.ts";
 import { toWire, type Wire } from "./views.ts";
 
@@ -48,6 +50,7 @@ export function createPerformer(device: Device): Performer {
     ...agentHandlers(device),
     ...homebaseHandlers(device),
     ...sourceHandlers(device),
+    ...modelHandlers(device),
   };
   const perform: Performer["perform"] = (name, params, following) =>
     handlers[name](params, following);
@@ -69,7 +72,10 @@ type SkillOperation = Extract<OperationName, "skills" | `${string}-skill` | `${s
 
 function deviceHandlers(
   device: Device,
-): Omit<Handlers, SkillOperation | AgentOperation | HomebaseOperation | SourceOperation> {
+): Omit<
+  Handlers,
+  SkillOperation | AgentOperation | HomebaseOperation | SourceOperation | ModelOperation
+> {
   const grants = createGrants(device);
   return {
     status: async () => ok(toWire({ identity: device.identity(), ...device.status() })),

@@ -24,6 +24,7 @@ import { type ExitCode, exitCodeHelp, exitCodes } from "./exit-codes.ts";
 import { registerHomebaseGroup } from "./homebase-commands.ts";
 import { systemIo } from "./io.ts";
 import { registerMessageCommands } from "./message-commands.ts";
+import { registerModelGroup } from "./model-commands.ts";
 import { registerMemoryGroup, registerNotebookGroup } from "./notebook-commands.ts";
 import { registerSkillGroup } from "./skill-commands.ts";
 
@@ -70,6 +71,7 @@ export async function runCli(
   registerSkillGroup(program, parts);
   registerAgentCommands(program, parts);
   registerAlignGroup(program, parts);
+  registerModelGroup(program, parts);
   registerHomebaseGroup(program, parts);
   registerNotebookGroup(program, parts);
   registerMemoryGroup(program, parts);
