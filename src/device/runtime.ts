@@ -33,11 +33,10 @@ import { deliveryView, messageViews } from "./messaging/conversation.ts";
 import { sendMessage } from "./messaging/send.ts";
 import { createOwnBrains, type OwnBrains } from "./own-brains.ts";
 import { askingParts, createOwnHomebase, type OwnHomebase, siblingSearch } from "./own-homebase.ts";
-import { createOwnSources } from "./own-sources.ts";
+import { createOwnSources, type OwnSources } from "./own-sources.ts";
 import { type DeviceParts, joinRooms } from "./parts.ts";
 import { settle } from "./settle.ts";
 import { skillCard } from "./skill-card.ts";
-import type { DeviceSources } from "./sources/port.ts";
 import { getOwnAccount } from "./store/identity.ts";
 import { forgetOldIds } from "./store/messages.ts";
 import { openDataFolder, openInMemory, type OpenStore } from "./store/open-folder.ts";
@@ -101,8 +100,8 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
       skills: skills.value,
       asks,
       home,
-      sources: own.sources,
       brains,
+      own,
       onEvent,
     }),
   );
@@ -141,14 +140,14 @@ interface Opened {
   readonly skills: DeviceSkills;
   readonly asks: AskQueue;
   readonly home: OwnHomebase;
-  readonly sources: DeviceSources;
   readonly brains: OwnBrains;
+  readonly own: OwnSources;
   readonly onEvent: Device["onEvent"];
 }
 
 function deviceOver(
   parts: DeviceParts,
-  { open, skills, asks, home, sources, brains, onEvent }: Opened,
+  { open, skills, asks, home, own, brains, onEvent }: Opened,
 ): Device {
   const { store, relayTime, connection, pump } = parts;
   let closing: Promise<void> | undefined;
@@ -162,9 +161,9 @@ function deviceOver(
     register: (options) => registerAccount(parts, options),
     ...linkingOf(parts),
     start: () => {
-      const own = store.read(ownIdentity);
-      if (own === undefined) return err(noAccount);
-      connection.start(own);
+      const account = store.read(ownIdentity);
+      if (account === undefined) return err(noAccount);
+      connection.start(account);
       pump.wake();
       return ok(undefined);
     },
@@ -187,7 +186,7 @@ function deviceOver(
     delivery: (messageId) => store.read((tx) => deliveryView(tx, messageId)),
     skills,
     agent: asks.agent,
-    sources,
+    sources: own.sources,
     models: brains.models,
     homebase: home.homebase,
     onEvent,
