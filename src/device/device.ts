@@ -7,6 +7,7 @@ import type { Clock } from "../shared/clock.ts";
 import type { Result } from "../shared/result.ts";
 import type { Rng } from "../shared/rng.ts";
 import type { DeviceAgent } from "./agent/port.ts";
+import type { DeviceMcp } from "./mcp/port.ts";
 import type { Choices } from "./skills/landing.ts";
 import type { Review } from "./skills/review.ts";
 import type { Skill } from "./skills/skill.ts";
@@ -134,6 +135,7 @@ export type DeviceEvent =
   | { readonly type: "contact"; readonly aik: string }
   | { readonly type: "devices" }
   | { readonly type: "skills" }
+  | { readonly type: "approval"; readonly approvalId: string }
   | { readonly type: "set-aside"; readonly reason: string };
 
 export interface Device extends AsyncDisposable {
@@ -180,6 +182,8 @@ export interface Device extends AsyncDisposable {
 
   readonly skills: DeviceSkills;
   readonly agent: DeviceAgent;
+  /** Programs whose tools the agent may be offered. */
+  readonly mcp: DeviceMcp;
   /** Notebook, memory log, grants and files. */
   readonly sources: DeviceSources;
 

@@ -10,7 +10,7 @@ import { err, ok, type Result } from "../shared/result.ts";
 import { systemRng } from "../shared/rng.ts";
 import { acceptInviteLink, makeInvite, noAccount, registerAccount } from "./account.ts";
 import { createBasicBrain } from "./agent/basic-brain.ts";
-import { nobodyAnswers } from "./agent/consent.ts";
+import { createApprovals } from "./approvals.ts";
 import { createAssistant } from "./assistant.ts";
 import { type AskQueue, queueAsks } from "./ask-queue.ts";
 import type {
@@ -32,6 +32,7 @@ import { createLibrary } from "./library/library.ts";
 import { composeText } from "./messaging/compose.ts";
 import { deliveryView, messageViews } from "./messaging/conversation.ts";
 import { sendMessage } from "./messaging/send.ts";
+import { createOwnMcp, type OwnMcp } from "./own-mcp.ts";
 import { createOwnSources } from "./own-sources.ts";
 import { type DeviceParts, joinRooms } from "./parts.ts";
 import { settle } from "./settle.ts";
@@ -80,14 +81,19 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
     return skills;
   }
   const own = createOwnSources(parts);
+  const mcp = createOwnMcp(parts);
+  const approvals = createApprovals({
+    ...parts,
+    onAsked: (approvalId) => parts.emit({ type: "approval", approvalId }),
+  });
   const asks = queueAsks(
     createAssistant({
       ...parts,
       loadBrain: async () => createBasicBrain(await loadStaticRouter()),
       tools: own.tools,
       onRun: own.remember,
-      onDemand: () => [],
-      approver: nobodyAnswers,
+      onDemand: mcp.onDemand,
+      approvals,
       zone: () => options.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
       onSkillsChanged: () => parts.emit({ type: "skills" }),
     }),
@@ -97,6 +103,7 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
       open: opened.value,
       skills: skills.value,
       asks,
+      mcp,
       sources: own.sources,
       listeners,
     }),
@@ -120,17 +127,23 @@ interface Opened {
   readonly open: OpenStore;
   readonly skills: DeviceSkills;
   readonly asks: AskQueue;
+  readonly mcp: OwnMcp;
   readonly sources: DeviceSources;
   readonly listeners: Set<(event: DeviceEvent) => void>;
 }
 
 function deviceOver(
   parts: DeviceParts,
-  { open, skills, asks, sources, listeners }: Opened,
+  { open, skills, asks, mcp, sources, listeners }: Opened,
 ): Device {
   const { store, relayTime, connection, pump } = parts;
   let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => (closing ??= asks.close().then(() => closeAll(parts, open)));
+  const closeInOrder = async (): Promise<void> => {
+    await asks.close();
+    await mcp.close();
+    await closeAll(parts, open);
+  };
+  const close = (): Promise<void> => (closing ??= closeInOrder());
   return {
     identity: () => store.read(identityView),
     register: (options) => registerAccount(parts, options),
@@ -161,6 +174,7 @@ function deviceOver(
     delivery: (messageId) => store.read((tx) => deliveryView(tx, messageId)),
     skills,
     agent: asks.agent,
+    mcp: mcp.mcp,
     sources,
     onEvent: (listener) => {
       listeners.add(listener);

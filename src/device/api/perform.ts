@@ -17,6 +17,7 @@ import {
   type ResultOf,
 } from "./operations.ts";
 import { type AgentOperation, agentHandlers, type Following } from "./perform-agent.ts";
+import { type McpOperation, mcpHandlers } from "./perform-mcp.ts";
 import { type SourceOperation, sourceHandlers } from "./perform-sources.ts";
 import { toWire, type Wire } from "./views.ts";
 
@@ -45,6 +46,7 @@ export function createPerformer(device: Device): Performer {
     ...skillHandlers(device),
     ...agentHandlers(device),
     ...sourceHandlers(device),
+    ...mcpHandlers(device),
   };
   const perform: Performer["perform"] = (name, params, following) =>
     handlers[name](params, following);
@@ -66,7 +68,7 @@ type SkillOperation = Extract<OperationName, "skills" | `${string}-skill` | `${s
 
 function deviceHandlers(
   device: Device,
-): Omit<Handlers, SkillOperation | AgentOperation | SourceOperation> {
+): Omit<Handlers, SkillOperation | AgentOperation | SourceOperation | McpOperation> {
   const grants = createGrants(device);
   return {
     status: async () => ok(toWire({ identity: device.identity(), ...device.status() })),

@@ -11,6 +11,7 @@ import { softwareVersion } from "../../shared/wire/version.ts";
 import { openDevice } from "../main.ts";
 import { registerAgentCommands } from "./agent-commands.ts";
 import { registerAlignGroup } from "./align-commands.ts";
+import { registerApprovalsGroup } from "./approval-commands.ts";
 import { type CliParts, exampleText } from "./command.ts";
 import { registerContactGroup } from "./contact-commands.ts";
 import {
@@ -22,6 +23,7 @@ import {
 import { registerDeviceGroup } from "./device-commands.ts";
 import { type ExitCode, exitCodeHelp, exitCodes } from "./exit-codes.ts";
 import { systemIo } from "./io.ts";
+import { registerMcpGroup } from "./mcp-commands.ts";
 import { registerMessageCommands } from "./message-commands.ts";
 import { registerMemoryGroup, registerNotebookGroup } from "./notebook-commands.ts";
 import { registerSkillGroup } from "./skill-commands.ts";
@@ -69,6 +71,8 @@ export async function runCli(
   registerSkillGroup(program, parts);
   registerAgentCommands(program, parts);
   registerAlignGroup(program, parts);
+  registerApprovalsGroup(program, parts);
+  registerMcpGroup(program, parts);
   registerNotebookGroup(program, parts);
   registerMemoryGroup(program, parts);
   registerCalendarGroup(program, parts);
