@@ -174,6 +174,7 @@ export const deviceTable: readonly Room[] = [
       "src/device/agent/port.ts",
       "src/device/sources/port.ts",
       "src/device/mcp/port.ts",
+      "src/device/homebase/port.ts",
     ],
     packages: [],
   },

@@ -30,8 +30,8 @@ export interface ApprovalParts {
   readonly store: DeviceStore;
   readonly clock: Clock;
   readonly rng: Rng;
-  /** Runs once a question is stored. */
-  readonly onAsked: (approvalId: string) => void;
+  /** Told once a question is stored. */
+  readonly emit: (event: { readonly type: "approval"; readonly approvalId: string }) => void;
 }
 
 /** Questions to the owner. */
@@ -48,7 +48,7 @@ const patienceMs = 1_800_000;
 const listed = 100;
 
 /** Opens them. What an earlier process asked waits for nobody any more and is withdrawn. */
-export function createApprovals({ store, clock, rng, onAsked }: ApprovalParts): Approvals {
+export function createApprovals({ store, clock, rng, emit }: ApprovalParts): Approvals {
   store.write(withdrawApprovals);
   const waiting = new Map<string, (verdict: ApprovalVerdict) => void>();
   const settle = (approvalId: string, verdict: ApprovalVerdict): void => {
@@ -65,7 +65,7 @@ export function createApprovals({ store, clock, rng, onAsked }: ApprovalParts): 
     const answered = new Promise<ApprovalVerdict>((resolve) => waiting.set(approvalId, resolve));
     store.write((tx) => {
       addApproval(tx, asked(request, approvalId, clock.nowMs()));
-      tx.afterCommit(() => onAsked(approvalId));
+      tx.afterCommit(() => emit({ type: "approval", approvalId }));
     });
     const withdraw = (): void => end(approvalId, "withdrawn", "the turn was stopped");
     const cancel = clock.schedule(patienceMs, () =>

@@ -7,6 +7,7 @@ import type { Clock } from "../shared/clock.ts";
 import type { Result } from "../shared/result.ts";
 import type { Rng } from "../shared/rng.ts";
 import type { DeviceAgent } from "./agent/port.ts";
+import type { DeviceHomebase } from "./homebase/port.ts";
 import type { DeviceMcp } from "./mcp/port.ts";
 import type { Choices } from "./skills/landing.ts";
 import type { Review } from "./skills/review.ts";
@@ -57,6 +58,8 @@ export interface Identity {
 
 export interface DeviceView {
   readonly deviceId: string;
+  /** As the device calls itself; `undefined` until it has told its siblings. */
+  readonly name: string | undefined;
   readonly state: "active" | "admin" | "revoked";
   readonly thisDevice: boolean;
   readonly addedMs: number;
@@ -136,6 +139,8 @@ export type DeviceEvent =
   | { readonly type: "devices" }
   | { readonly type: "skills" }
   | { readonly type: "approval"; readonly approvalId: string }
+  /** An operation between own devices came, or went further. */
+  | { readonly type: "homebase" }
   | { readonly type: "set-aside"; readonly reason: string };
 
 export interface Device extends AsyncDisposable {
@@ -184,6 +189,8 @@ export interface Device extends AsyncDisposable {
   readonly agent: DeviceAgent;
   /** Programs whose tools the agent may be offered. */
   readonly mcp: DeviceMcp;
+  /** Asking one's other devices, and being asked by them. */
+  readonly homebase: DeviceHomebase;
   /** Notebook, memory log, grants and files. */
   readonly sources: DeviceSources;
 

@@ -12,7 +12,7 @@ import type { Clock } from "../shared/clock.ts";
 import { err, ok, type Result } from "../shared/result.ts";
 import { type AgentEvent, answerOf } from "./agent/events.ts";
 import { isTainted } from "./agent/history.ts";
-import { deviceViews, identityView } from "./identity/devices.ts";
+import { deviceViews } from "./identity/devices.ts";
 import { payloadTag } from "./messaging/payload.ts";
 import { sentinelKind } from "./sentinel.ts";
 import { skillCard } from "./skill-card.ts";
@@ -38,6 +38,7 @@ import { deleteRoot } from "./store/files.ts";
 import type { MessageRow } from "./store/messages.ts";
 import { notebookRows } from "./store/notebook.ts";
 import type { DeviceStore, ReadTx, WriteTx } from "./store/sqlite.ts";
+import type { AskSibling } from "./tools/find-file.ts";
 import type { OwnedDevice } from "./tools/list-devices.ts";
 import type { ToolBox } from "./tools/tool.ts";
 import { createToolBox } from "./tools/tool-set.ts";
@@ -54,13 +55,21 @@ export interface OwnSources {
 export function createOwnSources({
   store,
   clock,
+  askSibling,
 }: {
   readonly store: DeviceStore;
   readonly clock: Clock;
+  readonly askSibling: AskSibling;
 }): OwnSources {
   const indexer = createFileIndexer(store, clock.nowMs);
   const ownedDevices = (): readonly OwnedDevice[] => store.read(devicesOf);
-  const tools = createToolBox({ store, textOf: messageText, indexer, ownedDevices });
+  const tools = createToolBox({
+    store,
+    textOf: messageText,
+    indexer,
+    ownedDevices,
+    askSibling,
+  });
   const sources: DeviceSources = {
     notes: () => store.read(notebookRows),
     saveNote: (note) =>
@@ -108,15 +117,9 @@ function runOf(events: readonly AgentEvent[]): AgentRun | undefined {
 }
 
 function devicesOf(tx: ReadTx): readonly OwnedDevice[] {
-  const own = identityView(tx);
-  if (own === undefined) return [];
   return deviceViews(tx)
     .filter(({ state }) => state !== "revoked")
-    .map(({ deviceId, thisDevice }) => ({
-      deviceId,
-      thisDevice,
-      name: thisDevice ? own.deviceName : undefined,
-    }));
+    .map(({ deviceId, thisDevice, name }) => ({ deviceId, thisDevice, name }));
 }
 
 /** What a message says for the log: its text, or what was shared. */

@@ -33,6 +33,7 @@ import { composeText } from "./messaging/compose.ts";
 import { deliveryView, messageViews } from "./messaging/conversation.ts";
 import { sendMessage } from "./messaging/send.ts";
 import { createOwnMcp, type OwnMcp } from "./own-mcp.ts";
+import { askingParts, createOwnHomebase, type OwnHomebase, siblingSearch } from "./own-homebase.ts";
 import { createOwnSources } from "./own-sources.ts";
 import { type DeviceParts, joinRooms } from "./parts.ts";
 import { settle } from "./settle.ts";
@@ -57,16 +58,14 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
   const clock = options.clock ?? systemClock;
   const rng = options.rng ?? systemRng;
   opened.value.store.write((tx) => forgetOldIds(tx, clock.nowMs()));
-  const listeners = new Set<(event: DeviceEvent) => void>();
+  const { emit, onEvent } = createListeners();
   const parts = joinRooms({
     store: opened.value.store,
     transport: options.transport ?? createRelayTransport({ clock, rng }),
     clock,
     rng,
     delays: options.delays ?? defaultDelays,
-    emit: (event) => {
-      for (const listener of listeners) listener(event);
-    },
+    emit,
     notice,
   });
   const skills = createLibrary({
@@ -80,12 +79,11 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
     await closeAll(parts, opened.value);
     return skills;
   }
-  const own = createOwnSources(parts);
+  const zone = (): string => options.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const asking = askingParts(parts, onEvent);
+  const own = createOwnSources({ ...parts, askSibling: siblingSearch(asking) });
   const mcp = createOwnMcp(parts);
-  const approvals = createApprovals({
-    ...parts,
-    onAsked: (approvalId) => parts.emit({ type: "approval", approvalId }),
-  });
+  const approvals = createApprovals(parts);
   const asks = queueAsks(
     createAssistant({
       ...parts,
@@ -94,20 +92,37 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
       onRun: own.remember,
       onDemand: mcp.onDemand,
       approvals,
-      zone: () => options.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+      zone,
       onSkillsChanged: () => parts.emit({ type: "skills" }),
     }),
   );
+  const home = createOwnHomebase({ parts, agent: asks.agent, tools: own.tools, zone, asking });
   return ok(
     deviceOver(parts, {
       open: opened.value,
       skills: skills.value,
       asks,
       mcp,
+      home,
       sources: own.sources,
-      listeners,
+      onEvent,
     }),
   );
+}
+
+function createListeners(): Pick<Device, "onEvent"> & {
+  readonly emit: (event: DeviceEvent) => void;
+} {
+  const listeners = new Set<(event: DeviceEvent) => void>();
+  return {
+    emit: (event) => {
+      for (const listener of listeners) listener(event);
+    },
+    onEvent: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
 }
 
 async function openStore(
@@ -128,13 +143,14 @@ interface Opened {
   readonly skills: DeviceSkills;
   readonly asks: AskQueue;
   readonly mcp: OwnMcp;
+  readonly home: OwnHomebase;
   readonly sources: DeviceSources;
-  readonly listeners: Set<(event: DeviceEvent) => void>;
+  readonly onEvent: Device["onEvent"];
 }
 
 function deviceOver(
   parts: DeviceParts,
-  { open, skills, asks, mcp, sources, listeners }: Opened,
+  { open, skills, asks, mcp, home, sources, onEvent }: Opened,
 ): Device {
   const { store, relayTime, connection, pump } = parts;
   let closing: Promise<void> | undefined;
@@ -176,10 +192,8 @@ function deviceOver(
     agent: asks.agent,
     mcp: mcp.mcp,
     sources,
-    onEvent: (listener) => {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    homebase: home.homebase,
+    onEvent,
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -23,6 +23,7 @@ import { createLanes } from "./lanes.ts";
 import type { Logger } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { joinNeighbourhood, type Neighbourhood } from "./neighbourhood.ts";
+import { createProbes, type Probes } from "./probes.ts";
 import { after, inTime, readReadiness, type Readiness, withinBound } from "./readiness.ts";
 import { createRequestPorts } from "./request-ports.ts";
 import { purgeRetiredKeys } from "./store/access-keys.ts";
@@ -57,6 +58,8 @@ export interface RelayApp {
   readonly setOrigin: (origin: string) => void;
   /** Everything that is counted, as text. Never rejects. */
   readonly scrape: () => ReturnType<Metrics["scrape"]>;
+  /** Marks of the doctor, and the address that each came from. */
+  readonly probes: Probes;
   /** How the relay stands. Never rejects. */
   readonly readiness: () => Promise<Readiness>;
   /** Looks at the disk, from now on. */
@@ -114,13 +117,15 @@ export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp
   const readiness = (): Promise<Readiness> => readReadiness(sql, storage, clock);
   const origin = { text: "", digest: new Uint8Array(32) };
   const addressLimit = createRateLimit({ perMinute: config.addressRequestsPerMinute, clock });
-  const joined = { registry, neighbourhood, recipients, metrics, addressLimit, origin };
+  const probes = createProbes();
+  const joined = { probes, registry, neighbourhood, recipients, metrics, addressLimit, origin };
   const parts = { ...options, lanes, wakeups, storage, readiness, ...joined };
   addHttpRoutes(http, parts);
   addDeviceRoute(http, parts);
   return {
     http,
     expiry,
+    probes,
     setOrigin: (text) => Object.assign(origin, { text, digest: originHash(text) }),
     scrape: () => scrape(parts),
     readiness,

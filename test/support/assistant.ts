@@ -38,7 +38,8 @@ export function assistantWorld(): AssistantWorld {
   const clock = createManualClock(turnNowMs);
   const rng = seededRng("assistant-world");
   let tell: ((approvalId: string) => void) | undefined;
-  const approvals = createApprovals({ store, clock, rng, onAsked: (id) => tell?.(id) });
+  const emit = (event: { readonly approvalId: string }): void => tell?.(event.approvalId);
+  const approvals = createApprovals({ store, clock, rng, emit });
   const hostEnv = { PATH: process.env["PATH"], HOME: process.env["HOME"], SECRET_TOKEN: "x" };
   // Processes end by the clock of the machine, whatever time it is in the test.
   const own = createOwnMcp({ store, clock: systemClock, hostEnv });

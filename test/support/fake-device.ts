@@ -49,6 +49,7 @@ export const fakeDeviceView: DeviceView = {
   thisDevice: true,
   addedMs: 1,
   hasPrekey: true,
+  name: "laptop",
 };
 
 /** Builds a fake. Parts given replace its answers. */
@@ -94,7 +95,16 @@ export function fakeDevice(parts: Partial<Device> = {}): FakeDevice {
     skills: library.skills,
     agent: fakeAgent,
     mcp: createOwnMcp({ store: library.store, clock: systemClock }).mcp,
-    sources: createOwnSources({ store: library.store, clock: systemClock }).sources,
+    homebase: {
+      serve: () => void calls.push("serve"),
+      ask: () => Promise.resolve(err({ type: "no-such-device", message: "there is one device" })),
+      list: () => ({ operations: [], foreignTexts: 0 }),
+    },
+    sources: createOwnSources({
+      store: library.store,
+      clock: systemClock,
+      askSibling: () => Promise.resolve({ ok: false, reason: "there is one device" }),
+    }).sources,
     onEvent: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);

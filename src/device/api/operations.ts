@@ -10,6 +10,7 @@ import { type TObject, type TProperties, Type } from "typebox";
 
 import { maxMessageBytes } from "../../shared/limits.ts";
 import { agentOperations } from "./agent-operations.ts";
+import { homebaseOperations } from "./homebase-operations.ts";
 import { mcpOperations } from "./mcp-operations.ts";
 import { sourceOperations } from "./source-operations.ts";
 import { reviewView } from "./review-view.ts";
@@ -121,6 +122,7 @@ export const operations = {
     }),
   },
   ...agentOperations,
+  ...homebaseOperations,
   ...sourceOperations,
   ...mcpOperations,
 };

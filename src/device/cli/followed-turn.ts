@@ -7,8 +7,7 @@
  */
 import { type AgentEvent, answerOf, stopOf } from "../agent/events.ts";
 import { ok, type Result } from "../../shared/result.ts";
-import type { Progress } from "../api/agent-operations.ts";
-import type { Following } from "../api/perform-agent.ts";
+import type { Following, Progress } from "../api/agent-operations.ts";
 import type { Session } from "../api/session.ts";
 import type { DeviceError } from "../device.ts";
 import { askAboutCalls } from "./approval-commands.ts";

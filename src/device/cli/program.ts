@@ -22,6 +22,7 @@ import {
 } from "./context-commands.ts";
 import { registerDeviceGroup } from "./device-commands.ts";
 import { type ExitCode, exitCodeHelp, exitCodes } from "./exit-codes.ts";
+import { registerHomebaseGroup } from "./homebase-commands.ts";
 import { systemIo } from "./io.ts";
 import { registerMcpGroup } from "./mcp-commands.ts";
 import { registerMessageCommands } from "./message-commands.ts";
@@ -73,6 +74,7 @@ export async function runCli(
   registerAlignGroup(program, parts);
   registerApprovalsGroup(program, parts);
   registerMcpGroup(program, parts);
+  registerHomebaseGroup(program, parts);
   registerNotebookGroup(program, parts);
   registerMemoryGroup(program, parts);
   registerCalendarGroup(program, parts);

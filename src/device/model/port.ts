@@ -56,7 +56,14 @@ export interface BoundTool {
   readonly signature: string;
   readonly parameters: {
     readonly properties: Readonly<
-      Record<string, { readonly maxLength: number; readonly enum?: readonly string[] }>
+      Record<
+        string,
+        {
+          readonly maxLength: number;
+          readonly pattern?: string;
+          readonly enum?: readonly string[];
+        }
+      >
     >;
   };
 }
