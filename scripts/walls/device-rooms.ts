@@ -125,7 +125,8 @@ export const deviceTable: readonly Room[] = [
     path: "src/device/sources/",
     why: "sources read a person's own records and nothing else",
     imports: [...deviceGround, "src/device/store/", "src/device/model/"],
-    packages: ["node:*", "ical.js", "timezones-ical-library"],
+    // tsx: in a checkout, the document worker runs from its source and has no loader of its own.
+    packages: ["node:*", "ical.js", "timezones-ical-library", "unpdf", "mammoth", "tsx"],
   },
   {
     path: "src/device/mcp/",
@@ -189,7 +190,7 @@ export const deviceTable: readonly Room[] = [
       "src/device/skills/",
       "src/device/agent/",
     ],
-    packages: ["node:*", "commander", "uqr"],
+    packages: ["node:*", "commander", "uqr", "cli-progress"],
   },
   {
     path: "src/device/api/",

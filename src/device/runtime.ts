@@ -34,12 +34,11 @@ import { deliveryView, messageViews } from "./messaging/conversation.ts";
 import { sendMessage } from "./messaging/send.ts";
 import { createOwnMcp, type OwnMcp } from "./own-mcp.ts";
 import { askingParts, createOwnHomebase, type OwnHomebase, siblingSearch } from "./own-homebase.ts";
-import { createOwnSources } from "./own-sources.ts";
+import { createOwnSources, type OwnSources } from "./own-sources.ts";
 import { type DeviceParts, joinRooms } from "./parts.ts";
 import { settle } from "./settle.ts";
 import { loadStaticRouter } from "./router/static.ts";
 import { skillCard } from "./skill-card.ts";
-import type { DeviceSources } from "./sources/port.ts";
 import { getOwnAccount } from "./store/identity.ts";
 import { forgetOldIds } from "./store/messages.ts";
 import { openDataFolder, openInMemory, type OpenStore } from "./store/open-folder.ts";
@@ -104,7 +103,7 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
       asks,
       mcp,
       home,
-      sources: own.sources,
+      own,
       onEvent,
     }),
   );
@@ -144,13 +143,13 @@ interface Opened {
   readonly asks: AskQueue;
   readonly mcp: OwnMcp;
   readonly home: OwnHomebase;
-  readonly sources: DeviceSources;
+  readonly own: OwnSources;
   readonly onEvent: Device["onEvent"];
 }
 
 function deviceOver(
   parts: DeviceParts,
-  { open, skills, asks, mcp, home, sources, onEvent }: Opened,
+  { open, skills, asks, mcp, home, own, onEvent }: Opened,
 ): Device {
   const { store, relayTime, connection, pump } = parts;
   let closing: Promise<void> | undefined;
@@ -191,7 +190,7 @@ function deviceOver(
     skills,
     agent: asks.agent,
     mcp: mcp.mcp,
-    sources,
+    sources: own.sources,
     homebase: home.homebase,
     onEvent,
     close,

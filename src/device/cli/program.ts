@@ -18,10 +18,10 @@ import {
   registerCalendarGroup,
   registerContextGroup,
   registerDateCommand,
-  registerFilesGroup,
 } from "./context-commands.ts";
 import { registerDeviceGroup } from "./device-commands.ts";
 import { type ExitCode, exitCodeHelp, exitCodes } from "./exit-codes.ts";
+import { registerFilesGroup } from "./files-commands.ts";
 import { registerHomebaseGroup } from "./homebase-commands.ts";
 import { systemIo } from "./io.ts";
 import { registerMcpGroup } from "./mcp-commands.ts";
