@@ -9,7 +9,7 @@ import { parseRelayOrigin } from "../shared/crypto/origin.ts";
 import { err, ok, type Result } from "../shared/result.ts";
 import { systemRng } from "../shared/rng.ts";
 import { acceptInviteLink, makeInvite, noAccount, registerAccount } from "./account.ts";
-import { nobodyAnswers } from "./agent/consent.ts";
+import { createApprovals } from "./approvals.ts";
 import { createAssistant } from "./assistant.ts";
 import { type AskQueue, queueAsks } from "./ask-queue.ts";
 import type {
@@ -32,6 +32,7 @@ import { composeText } from "./messaging/compose.ts";
 import { deliveryView, messageViews } from "./messaging/conversation.ts";
 import { sendMessage } from "./messaging/send.ts";
 import { createOwnBrains, type OwnBrains } from "./own-brains.ts";
+import { createOwnMcp, type OwnMcp } from "./own-mcp.ts";
 import { askingParts, createOwnHomebase, type OwnHomebase, siblingSearch } from "./own-homebase.ts";
 import { createOwnSources, type OwnSources } from "./own-sources.ts";
 import { type DeviceParts, joinRooms } from "./parts.ts";
@@ -80,15 +81,16 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
   const asking = askingParts(parts, onEvent);
   const own = createOwnSources({ ...parts, askSibling: siblingSearch(asking) });
   const brains = createOwnBrains(parts, options.models);
+  const mcp = createOwnMcp(parts);
+  const approvals = createApprovals(parts);
   const asks = queueAsks(
     createAssistant({
       ...parts,
-      brain: brains.brain,
-      countTokens: brains.countTokens,
+      ...brains,
       tools: own.tools,
       onRun: own.remember,
-      onDemand: () => [],
-      approver: nobodyAnswers,
+      onDemand: mcp.onDemand,
+      approvals,
       zone,
       onSkillsChanged: () => parts.emit({ type: "skills" }),
     }),
@@ -99,6 +101,7 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
       open: opened.value,
       skills: skills.value,
       asks,
+      mcp,
       home,
       brains,
       own,
@@ -139,6 +142,7 @@ interface Opened {
   readonly open: OpenStore;
   readonly skills: DeviceSkills;
   readonly asks: AskQueue;
+  readonly mcp: OwnMcp;
   readonly home: OwnHomebase;
   readonly brains: OwnBrains;
   readonly own: OwnSources;
@@ -147,15 +151,17 @@ interface Opened {
 
 function deviceOver(
   parts: DeviceParts,
-  { open, skills, asks, home, own, brains, onEvent }: Opened,
+  { open, skills, asks, mcp, home, own, brains, onEvent }: Opened,
 ): Device {
   const { store, relayTime, connection, pump } = parts;
   let closing: Promise<void> | undefined;
-  const closeAsked = async (): Promise<void> => {
+  const closeInOrder = async (): Promise<void> => {
     await asks.close();
+    await mcp.close();
     await brains.close();
+    await closeAll(parts, open);
   };
-  const close = (): Promise<void> => (closing ??= closeAsked().then(() => closeAll(parts, open)));
+  const close = (): Promise<void> => (closing ??= closeInOrder());
   return {
     identity: () => store.read(identityView),
     register: (options) => registerAccount(parts, options),
@@ -186,6 +192,7 @@ function deviceOver(
     delivery: (messageId) => store.read((tx) => deliveryView(tx, messageId)),
     skills,
     agent: asks.agent,
+    mcp: mcp.mcp,
     sources: own.sources,
     models: brains.models,
     homebase: home.homebase,

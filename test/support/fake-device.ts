@@ -16,6 +16,7 @@ import type {
 } from "../../src/device/device.ts";
 import type { DeviceModels } from "../../src/device/weights/port.ts";
 import type { DeviceAgent } from "../../src/device/agent/port.ts";
+import { createOwnMcp } from "../../src/device/own-mcp.ts";
 import { createOwnSources } from "../../src/device/own-sources.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { contactView, librarian, type Librarian } from "./library.ts";
@@ -103,6 +104,7 @@ export function fakeDevice(parts: Partial<Device> = {}): FakeDevice {
     delivery: () => ({ state: "accepted", copies: [], reason: undefined }),
     skills: library.skills,
     agent: fakeAgent,
+    mcp: createOwnMcp({ store: library.store, clock: systemClock }).mcp,
     models: fakeModels,
     homebase: {
       serve: () => void calls.push("serve"),
@@ -171,4 +173,6 @@ const fakeAgent: DeviceAgent = {
   setInstructions: () => ok(undefined),
   setBlurbs: () => ok(undefined),
   setHarness: () => undefined,
+  approvals: () => [],
+  answerApproval: () => err({ type: "no-such-approval", message: "there are none" }),
 };

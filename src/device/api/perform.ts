@@ -20,6 +20,7 @@ import {
 } from "./operations.ts";
 import type { ModelOperation } from "./model-operations.ts";
 import { type AgentOperation, agentHandlers } from "./perform-agent.ts";
+import { type McpOperation, mcpHandlers } from "./perform-mcp.ts";
 import { modelHandlers } from "./perform-models.ts";
 import { type SourceOperation, sourceHandlers } from "./perform-sources.ts";
 import { toWire, type Wire } from "./views.ts";
@@ -50,6 +51,7 @@ export function createPerformer(device: Device): Performer {
     ...agentHandlers(device),
     ...homebaseHandlers(device),
     ...sourceHandlers(device),
+    ...mcpHandlers(device),
     ...modelHandlers(device),
   };
   const perform: Performer["perform"] = (name, params, following) =>
@@ -74,7 +76,12 @@ function deviceHandlers(
   device: Device,
 ): Omit<
   Handlers,
-  SkillOperation | AgentOperation | HomebaseOperation | SourceOperation | ModelOperation
+  | SkillOperation
+  | AgentOperation
+  | HomebaseOperation
+  | SourceOperation
+  | McpOperation
+  | ModelOperation
 > {
   const grants = createGrants(device);
   return {
