@@ -43,6 +43,7 @@ import { maxDeviceFrameBytes, registerDeviceRoute } from "./ws/route.ts";
 export interface RelayAppOptions {
   readonly config: RelayConfig;
   readonly sql: Sql;
+  readonly planOnce: Sql;
   /** How other processes on this database are heard; undefined where there can be none. */
   readonly listen?: Database["listen"] | undefined;
   readonly state: RelayState;
@@ -80,7 +81,7 @@ const maxWaitingLookups = 8_192;
 
 /** Wires a relay. */
 export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp> {
-  const { config, sql, clock, log } = options;
+  const { config, sql, planOnce, clock, log } = options;
   const registry = new ConnectionRegistry();
   const http = await createHttpServer({
     trustedProxies: config.trustedProxies,
@@ -103,6 +104,7 @@ export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp
   const expiry = createRelayExpiry(options, metrics);
   const lanes = createLanes({
     sql,
+    planOnce,
     count: options.state.lanes,
     ensureDay: expiry.ensureDay,
     wake: (news, fresh) => {

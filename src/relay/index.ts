@@ -100,13 +100,13 @@ export async function createRelay(options: RelayOptions): Promise<Result<Relay, 
 
 async function startApp(
   { config, clock, log }: Required<RelayOptions>,
-  { sql, kind, listen: listenToOthers }: Database,
+  { sql, planOnce, kind, listen: listenToOthers }: Database,
 ): Promise<Result<{ readonly app: RelayApp; readonly epoch: string }, RelayStartError>> {
   try {
     const state = await readRelayState(sql);
     // The embedded database belongs to this process alone.
     const others = kind === "embedded" ? undefined : listenToOthers;
-    const app = await createRelayApp({ config, sql, listen: others, state, clock, log });
+    const app = await createRelayApp({ config, sql, planOnce, listen: others, state, clock, log });
     try {
       await app.watchStorage();
       await app.expiry.start();
