@@ -112,15 +112,8 @@ export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp
   const storage = createRelayStorage(options);
   const origin = { text: "", digest: new Uint8Array(32) };
   const addressLimit = createRateLimit({ perMinute: config.addressRequestsPerMinute, clock });
-  const joined = {
-    probes: createProbes(),
-    registry,
-    neighbourhood,
-    recipients,
-    metrics,
-    addressLimit,
-    origin,
-  };
+  const probes = createProbes();
+  const joined = { probes, registry, neighbourhood, recipients, metrics, addressLimit, origin };
   const keyPorts = createKeyPorts({ ...options, ...joined, laneOf: lanes.numberOf });
   const readiness = (): Promise<Readiness> => readReadiness(sql, storage, clock);
   const parts = { ...options, lanes, wakeups, storage, readiness, keyPorts, ...joined };
