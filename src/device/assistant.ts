@@ -25,6 +25,7 @@ import {
   alignmentOf,
   alignmentView,
   harnessOf,
+  priceView,
   setBlurbs,
   setHarness,
   setInstructions,
@@ -106,6 +107,11 @@ export function createAssistant(parts: AssistantParts): DeviceAgent {
     alignment: () => {
       const onDemand = parts.onDemand().map(({ declaration }) => declaration);
       return store.read((tx) => alignmentView(tx, { onDemand, countTokens: loaded?.countTokens }));
+    },
+    price: async () => {
+      const model = await brain();
+      const onDemand = parts.onDemand().map(({ declaration }) => declaration);
+      return store.read((tx) => priceView(tx, model, onDemand));
     },
     select: (ids) => {
       const selected = selectSkills(store, ids);

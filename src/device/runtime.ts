@@ -164,9 +164,9 @@ function deviceOver(
     register: (options) => registerAccount(parts, options),
     ...linkingOf(parts),
     start: () => {
-      const own = store.read(ownIdentity);
-      if (own === undefined) return err(noAccount);
-      connection.start(own);
+      const identity = store.read(ownIdentity);
+      if (identity === undefined) return err(noAccount);
+      connection.start(identity);
       pump.wake();
       return ok(undefined);
     },
