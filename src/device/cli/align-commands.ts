@@ -81,7 +81,7 @@ function registerTurnCommands(align: Command, parts: CliParts): void {
     usage: "tokens",
     about: "the price of the document part by part, counted by the brain in use",
     examples: ["pixie align tokens"],
-    run: ({ withSession }) => withSession({ connect: false }, tokens),
+    run: ({ withSession }) => withSession({ connect: false }, priced),
   });
   addCommand(align, parts, {
     usage: "rehearse <question>",
@@ -179,7 +179,7 @@ async function shownInstructions(session: Session): Promise<Outcome> {
   });
 }
 
-async function tokens(session: Session): Promise<Outcome> {
+async function priced(session: Session): Promise<Outcome> {
   const price = await session.call("align-price", {});
   if (!price.ok) return price;
   const { brain, exact, tokens: all, contextTokens, parts } = price.value;

@@ -54,13 +54,16 @@ const step: fc.Arbitrary<StepReply> = fc.oneof(
 it("A22: only what is bound is ever called, whatever a brain says", async () => {
   await fc.assert(
     fc.asyncProperty(
-      skills,
-      mentions,
-      fc.array(step, { maxLength: 10 }),
-      fc.constantFrom("planned", "resident"),
-      fc.boolean(),
-      async (population, planned, steps, harness, untrusted) => {
+      fc.record({
+        population: skills,
+        planned: mentions,
+        steps: fc.array(step, { maxLength: 10 }),
+        harness: fc.constantFrom("planned", "resident"),
+        untrusted: fc.boolean(),
+      }),
+      async ({ population, planned, steps, harness, untrusted }) => {
         const ran: string[] = [];
+        const early: string[] = [];
         const bound = new Set<string>();
         const answers = Object.fromEntries(
           toolSet.map(({ toolName }) => [toolName, async () => textResult("x", untrusted)]),
@@ -69,8 +72,8 @@ it("A22: only what is bound is ever called, whatever a brain says", async () => 
         const onEvent = (event: AgentEvent): void => {
           if (event.type === "bound") event.tools.forEach((name) => bound.add(name));
           if (event.type === "tool-result" && event.ok) ran.push(event.tool);
-          const last = recording.received.at(-1)?.tool;
-          if (event.type === "tool-result" && last !== undefined) expect(bound).toContain(last);
+          const last = recording.received.at(-1)?.tool ?? "";
+          if (event.type === "tool-result" && last !== "" && !bound.has(last)) early.push(last);
         };
         const calls: string[] = [];
         const events = await turnOf(
@@ -87,6 +90,7 @@ it("A22: only what is bound is ever called, whatever a brain says", async () => 
             onEvent,
           },
         );
+        expect(early).toEqual([]);
         const received = [...recording.received.map(({ tool }) => tool), ...calls];
         expect(received.filter((tool) => !bound.has(tool))).toEqual([]);
         expect(
