@@ -8,17 +8,21 @@ import type { Result } from "../shared/result.ts";
 import type { Rng } from "../shared/rng.ts";
 import type { DeviceAgent } from "./agent/port.ts";
 import type { DeviceHomebase } from "./homebase/port.ts";
+import type { DeviceMcp } from "./mcp/port.ts";
 import type { Choices } from "./skills/landing.ts";
 import type { Review } from "./skills/review.ts";
 import type { Skill } from "./skills/skill.ts";
 import type { DeviceSources } from "./sources/port.ts";
 import type { StoreKeySource } from "./store/key-source.ts";
+import type { DeviceModels, ModelOptions } from "./weights/port.ts";
 import type { RelayTransport } from "./transport/port.ts";
 
 /** Delays that hide when a person acts; all 0 in tests. Units: ms. */
 export interface Delays {
   readonly echoMs: readonly [min: number, max: number];
   readonly receiptMs: readonly [min: number, max: number];
+  /** Asking others to send again after a restore: 1 to 12 h where it is not said. */
+  readonly resendMs?: readonly [min: number, max: number];
 }
 
 export type { AskOptions, DeviceAgent } from "./agent/port.ts";
@@ -35,6 +39,8 @@ export interface DeviceOptions {
   readonly delays?: Delays;
   /** IANA name of the zone that the device's owner is in; the host's own by default. */
   readonly zone?: string;
+  /** Model files; without it this device has none and the basic brain answers. */
+  readonly models?: ModelOptions;
   /** Receives plain lines about what went wrong in the background. Never secrets or texts. */
   readonly onNotice?: (notice: string) => void;
 }
@@ -137,6 +143,7 @@ export type DeviceEvent =
   | { readonly type: "contact"; readonly aik: string }
   | { readonly type: "devices" }
   | { readonly type: "skills" }
+  | { readonly type: "approval"; readonly approvalId: string }
   /** An operation between own devices came, or went further. */
   | { readonly type: "homebase" }
   | { readonly type: "set-aside"; readonly reason: string };
@@ -169,8 +176,9 @@ export interface Device extends AsyncDisposable {
     readonly setAside: number;
     readonly relayOffsetMs: number;
   };
-
   readonly devices: () => readonly DeviceView[];
+  /** Removes a device that is no admin; only an admin device can. What it had not sent is lost. */
+  readonly revokeDevice: (deviceId: string) => Promise<Result<DeviceView, DeviceError>>;
   readonly contacts: () => readonly ContactView[];
   readonly invite: (options?: {
     readonly multipleUse?: boolean;
@@ -178,18 +186,34 @@ export interface Device extends AsyncDisposable {
   }) => Promise<Result<{ readonly link: string; readonly expiresMs: number }, DeviceError>>;
   readonly acceptInvite: (link: string) => Promise<Result<ContactView, DeviceError>>;
 
+  /** Makes a message request a contact. */
+  readonly admitContact: (contact: string) => Result<ContactView, DeviceError>;
+  /** Hears nothing more of somebody, and replaces the key to our mailboxes. */
+  readonly blockContact: (contact: string) => Promise<Result<ContactView, DeviceError>>;
+  readonly unblockContact: (contact: string) => Result<ContactView, DeviceError>;
+  /** The digits that both compare in person, in groups of five. */
+  readonly safetyNumber: (
+    contact: string,
+  ) => Result<
+    { readonly name: string; readonly digits: string; readonly verifiedMs: number | undefined },
+    DeviceError
+  >;
+  /** Remembers that the digits were the same. */
+  readonly markVerified: (contact: string) => Result<ContactView, DeviceError>;
+
   readonly send: (contact: string, text: string) => Result<SentMessage, DeviceError>;
   /** Messages of one conversation (contact name or identity key), or of all, oldest first. */
   readonly messages: (contact?: string) => Result<readonly MessageView[], DeviceError>;
   readonly delivery: (messageId: string) => DeliveryView | undefined;
-
   readonly skills: DeviceSkills;
   readonly agent: DeviceAgent;
+  /** Programs whose tools the agent may be offered. */
+  readonly mcp: DeviceMcp;
   /** Asking one's other devices, and being asked by them. */
   readonly homebase: DeviceHomebase;
   /** Notebook, memory log, grants and files. */
   readonly sources: DeviceSources;
-
+  readonly models: DeviceModels;
   readonly onEvent: (listener: (event: DeviceEvent) => void) => () => void;
   readonly close: () => Promise<void>;
 }

@@ -14,7 +14,9 @@ import type {
   LinkGrant,
   MessageView,
 } from "../../src/device/device.ts";
+import type { DeviceModels } from "../../src/device/weights/port.ts";
 import type { DeviceAgent } from "../../src/device/agent/port.ts";
+import { createOwnMcp } from "../../src/device/own-mcp.ts";
 import { createOwnSources } from "../../src/device/own-sources.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { contactView, librarian, type Librarian } from "./library.ts";
@@ -51,6 +53,15 @@ export const fakeDeviceView: DeviceView = {
   name: "laptop",
 };
 
+const fakeModels: DeviceModels = {
+  list: async () => ({ folder: "", brain: "basic", embedder: undefined, models: [] }),
+  pull: () => Promise.reject(new Error("nothing is pulled here")),
+  import: () => Promise.reject(new Error("nothing is imported here")),
+  use: () => Promise.reject(new Error("no model is used here")),
+  bench: () => Promise.reject(new Error("nothing is measured here")),
+  check: async () => [],
+};
+
 /** Builds a fake. Parts given replace its answers. */
 export function fakeDevice(parts: Partial<Device> = {}): FakeDevice {
   const contacts: readonly ContactView[] = [contactView("ben")];
@@ -85,6 +96,12 @@ export function fakeDevice(parts: Partial<Device> = {}): FakeDevice {
     contacts: () => contacts,
     invite: () => Promise.resolve(ok({ link: "pixie-invite:x", expiresMs: 2 })),
     acceptInvite: () => Promise.resolve(ok(contactView("ben"))),
+    revokeDevice: () => Promise.resolve(ok({ ...fakeDeviceView, state: "revoked" })),
+    admitContact: () => ok(contactView("ben")),
+    blockContact: () => Promise.resolve(ok({ ...contactView("ben"), relation: "blocked" })),
+    unblockContact: () => ok(contactView("ben")),
+    safetyNumber: () => ok({ name: "ben", digits: "12345 67890", verifiedMs: undefined }),
+    markVerified: () => ok(contactView("ben")),
     send: (contact, text) => {
       calls.push(`send ${contact} ${text}`);
       return ok({ messageId: "M".repeat(22) });
@@ -93,6 +110,8 @@ export function fakeDevice(parts: Partial<Device> = {}): FakeDevice {
     delivery: () => ({ state: "accepted", copies: [], reason: undefined }),
     skills: library.skills,
     agent: fakeAgent,
+    mcp: createOwnMcp({ store: library.store, clock: systemClock }).mcp,
+    models: fakeModels,
     homebase: {
       serve: () => void calls.push("serve"),
       ask: () => Promise.resolve(err({ type: "no-such-device", message: "there is one device" })),
@@ -156,8 +175,18 @@ const fakeAgent: DeviceAgent = {
     blurbs: [],
     selected: [],
   }),
+  price: () =>
+    Promise.resolve({
+      brain: "fake",
+      exact: false,
+      tokens: 2,
+      contextTokens: undefined,
+      parts: [],
+    }),
   select: () => ok(undefined),
   setInstructions: () => ok(undefined),
   setBlurbs: () => ok(undefined),
   setHarness: () => undefined,
+  approvals: () => [],
+  answerApproval: () => err({ type: "no-such-approval", message: "there are none" }),
 };

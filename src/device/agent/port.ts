@@ -7,6 +7,7 @@
 import type { Result } from "../../shared/result.ts";
 import type { BlurbId } from "./alignment.ts";
 import type { AgentEvent, Harness, Mode } from "./events.ts";
+import type { PricedPart } from "./price.ts";
 
 /** What a person got wrong, or what is not there. */
 export interface AgentError {
@@ -49,6 +50,18 @@ export interface AlignmentView {
   readonly selected: readonly string[];
 }
 
+/** The price of the document, part by part. */
+export interface PriceView {
+  readonly brain: string;
+  /** Counted by the brain's tokenizer; else an estimate. */
+  readonly exact: boolean;
+  /** Of the whole document. Units: tokens. */
+  readonly tokens: number;
+  /** What the brain reads at once; absent where nothing bounds it. Units: tokens. */
+  readonly contextTokens: number | undefined;
+  readonly parts: readonly PricedPart[];
+}
+
 /** How a question is to be treated. */
 export interface AskOptions {
   /** Plans and binds, and runs nothing. Not stored. */
@@ -64,6 +77,36 @@ export interface AskOptions {
   readonly onEvent?: (event: AgentEvent) => void;
   /** Hears how many questions are ahead, whenever that changes while this one waits. */
   readonly onQueued?: (ahead: number) => void;
+}
+
+/** A call that the owner was asked about. */
+export interface ApprovalView {
+  readonly approvalId: string;
+  readonly runId: string;
+  readonly tool: string;
+  /** JSON of the arguments, as they would be passed. */
+  readonly args: string;
+  /** Over tool and arguments. */
+  readonly hash: string;
+  readonly why: string;
+  readonly askedMs: number;
+  readonly expiresMs: number;
+  /** `withdrawn`: the turn that asked is gone. */
+  readonly state: "asked" | "allowed" | "denied" | "expired" | "withdrawn";
+  readonly answeredMs: number | undefined;
+  /** Id of the sibling that answered; empty for this device. */
+  readonly answeredBy: string | undefined;
+}
+
+/** What the owner says to a question. */
+export interface ApprovalAnswer {
+  /** The id, or the beginning of it. */
+  readonly approvalId: string;
+  readonly verdict: "allow" | "deny";
+  /** The hash of what was looked at. */
+  readonly hash: string;
+  /** The sibling that answers; absent for this device. */
+  readonly by?: string;
 }
 
 /** The agent of this device. */
@@ -93,12 +136,21 @@ export interface DeviceAgent {
   /** A stored trace by its id or the beginning of it. */
   readonly run: (runId: string) => Result<readonly AgentEvent[], AgentError>;
   readonly alignment: () => AlignmentView;
+  /** What the document costs the brain that is in use, which is loaded for it. */
+  readonly price: () => Promise<PriceView>;
   /** Puts exactly these skills on the menu. Errors: one of them does not exist. */
   readonly select: (ids: readonly string[]) => Result<undefined, AgentError>;
   /** Replaces the base instructions; `undefined` resets them. */
   readonly setInstructions: (text: string | undefined) => Result<undefined, AgentError>;
   /** Turns exactly these blurbs on. Errors: one that does not exist. */
   readonly setBlurbs: (ids: readonly string[]) => Result<undefined, AgentError>;
+  /** Calls that the owner was asked about, oldest first. */
+  readonly approvals: () => readonly ApprovalView[];
+  /**
+   * Answers one that waits. Errors: none of that id, `already-answered`, `approval-outdated` for
+   * another hash.
+   */
+  readonly answerApproval: (answer: ApprovalAnswer) => Result<ApprovalView, AgentError>;
   /** Chooses how turns go from now on. */
   readonly setHarness: (harness: Harness) => void;
 }

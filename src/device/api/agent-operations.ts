@@ -6,8 +6,10 @@
 import { type TObject, type TProperties, Type } from "typebox";
 
 import type { AgentEvent } from "../agent/events.ts";
-import type { AlignmentView, ChatView, RunView } from "../agent/port.ts";
+import type { AlignmentView, ApprovalView, ChatView, PriceView, RunView } from "../agent/port.ts";
+import type { ModelProgress } from "../weights/port.ts";
 import { agentEventView, harnessName, modeName } from "./agent-events.ts";
+import { modelProgressView } from "./model-operations.ts";
 import { orNull, type Wire } from "./views.ts";
 
 const text = Type.String();
@@ -17,6 +19,7 @@ const count = Type.Integer();
 /** What is told while an operation runs. */
 export const progressView = Type.Union([
   agentEventView,
+  modelProgressView,
   Type.Object({ type: Type.Literal("queued"), ahead: count }),
   Type.Object({ type: Type.Literal("device-state"), state: text, ahead: count }),
 ]);
@@ -24,6 +27,8 @@ export const progressView = Type.Union([
 /** One step of an operation. */
 export type Progress =
   | AgentEvent
+  /** So many bytes of a model came. */
+  | ModelProgress
   /** So many questions are ahead of this one. */
   | { readonly type: "queued"; readonly ahead: number }
   /** How far another device is with it. */
@@ -45,6 +50,25 @@ const runView = Type.Object({
   chatId: orNull(text),
 });
 const chatView = Type.Object({ chatId: text, question: text, turns: count, lastMs: Type.Number() });
+const approvalView = Type.Object({
+  approvalId: text,
+  runId: text,
+  tool: text,
+  args: text,
+  hash: text,
+  why: text,
+  askedMs: Type.Number(),
+  expiresMs: Type.Number(),
+  state: Type.Union([
+    Type.Literal("asked"),
+    Type.Literal("allowed"),
+    Type.Literal("denied"),
+    Type.Literal("expired"),
+    Type.Literal("withdrawn"),
+  ]),
+  answeredMs: orNull(Type.Number()),
+  answeredBy: orNull(text),
+});
 const blurbName = Type.Union([
   Type.Literal("notebook"),
   Type.Literal("files"),
@@ -60,6 +84,14 @@ const alignmentView = Type.Object({
   instructionsAreDefault: Type.Boolean(),
   blurbs: Type.Array(Type.Object({ id: blurbName, on: Type.Boolean(), text })),
   selected: texts,
+});
+
+const priceView = Type.Object({
+  brain: text,
+  exact: Type.Boolean(),
+  tokens: count,
+  contextTokens: orNull(count),
+  parts: Type.Array(Type.Object({ part: text, tokens: count })),
 });
 
 // The rules about lengths are the agent's own, in words; these only bound what is parsed.
@@ -80,10 +112,20 @@ export const agentOperations = {
   approve: { params: closed({ runId, approvals }), result: trace },
   "start-chat": { params: closed({}), result: Type.Object({ chatId: text }) },
   chats: { params: closed({}), result: Type.Array(chatView) },
+  approvals: { params: closed({}), result: Type.Array(approvalView) },
+  "answer-approval": {
+    params: closed({
+      approvalId: Type.String({ maxLength: 64 }),
+      verdict: Type.Union([Type.Literal("allow"), Type.Literal("deny")]),
+      hash: Type.String({ maxLength: 64 }),
+    }),
+    result: approvalView,
+  },
   rehearse: { params: closed({ question }), result: trace },
   runs: { params: closed({}), result: Type.Array(runView) },
   run: { params: closed({ runId }), result: trace },
   alignment: { params: closed({}), result: alignmentView },
+  "align-price": { params: closed({}), result: priceView },
   "align-select": { params: closed({ ids: names }), result: Type.Object({}) },
   "align-instructions": {
     params: closed({ text: Type.Union([Type.String({ maxLength: 100_000 }), Type.Null()]) }),
@@ -102,7 +144,9 @@ type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 /** Holds exactly as long as the schemas say what the views say. */
 export const agentSchemasFit: [
   Same<Wire<Type.Static<typeof progressView>>, Wire<Progress>>,
+  Same<Wire<Type.Static<typeof approvalView>>, Wire<ApprovalView>>,
   Same<Wire<Type.Static<typeof chatView>>, Wire<ChatView>>,
   Same<Wire<Type.Static<typeof runView>>, Wire<RunView>>,
   Same<Wire<Type.Static<typeof alignmentView>>, Wire<AlignmentView>>,
-] = [true, true, true, true];
+  Same<Wire<Type.Static<typeof priceView>>, Wire<PriceView>>,
+] = [true, true, true, true, true, true];

@@ -18,7 +18,10 @@ import {
   type ParamsOf,
   type ResultOf,
 } from "./operations.ts";
+import type { ModelOperation } from "./model-operations.ts";
 import { type AgentOperation, agentHandlers } from "./perform-agent.ts";
+import { type McpOperation, mcpHandlers } from "./perform-mcp.ts";
+import { modelHandlers } from "./perform-models.ts";
 import { type SourceOperation, sourceHandlers } from "./perform-sources.ts";
 import { toWire, type Wire } from "./views.ts";
 
@@ -48,6 +51,8 @@ export function createPerformer(device: Device): Performer {
     ...agentHandlers(device),
     ...homebaseHandlers(device),
     ...sourceHandlers(device),
+    ...mcpHandlers(device),
+    ...modelHandlers(device),
   };
   const perform: Performer["perform"] = (name, params, following) =>
     handlers[name](params, following);
@@ -69,18 +74,32 @@ type SkillOperation = Extract<OperationName, "skills" | `${string}-skill` | `${s
 
 function deviceHandlers(
   device: Device,
-): Omit<Handlers, SkillOperation | AgentOperation | HomebaseOperation | SourceOperation> {
+): Omit<
+  Handlers,
+  | SkillOperation
+  | AgentOperation
+  | HomebaseOperation
+  | SourceOperation
+  | McpOperation
+  | ModelOperation
+> {
   const grants = createGrants(device);
   return {
     status: async () => ok(toWire({ identity: device.identity(), ...device.status() })),
     settle: async ({ boundMs }) => ok({ state: await device.settle(boundMs) }),
     devices: async () => ok(toWire(device.devices())),
+    "revoke-device": async ({ deviceId }) => wired(await device.revokeDevice(deviceId)),
     "grant-link": async ({ code }) => wired(await grants.begin(code)),
     "await-grant": async ({ grant }) => wired(await grants.completed(grant)),
     "cancel-grant": async ({ grant }) => done(await grants.cancel(grant)),
     contacts: async () => ok(toWire(device.contacts())),
     invite: async (options) => wired(await device.invite(options)),
     "accept-invite": async ({ link }) => wired(await device.acceptInvite(link)),
+    "admit-contact": async ({ contact }) => wired(device.admitContact(contact)),
+    "block-contact": async ({ contact }) => wired(await device.blockContact(contact)),
+    "unblock-contact": async ({ contact }) => wired(device.unblockContact(contact)),
+    "safety-number": async ({ contact }) => wired(device.safetyNumber(contact)),
+    "mark-verified": async ({ contact }) => wired(device.markVerified(contact)),
     send: async ({ contact, text }) => wired(device.send(contact, text)),
     messages: async ({ contact }) => wired(device.messages(contact)),
     delivery: async ({ messageId }) => ok(toWire(device.delivery(messageId))),
