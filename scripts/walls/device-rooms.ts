@@ -22,6 +22,7 @@ const deviceRooms = [
   "src/device/router/",
   "src/device/tools/",
   "src/device/sources/",
+  "src/device/mcp/",
 ];
 const deviceCore = [...deviceRooms, "src/device/device.ts"];
 const keysAndNetwork = /\/(crypto|transport)\/$/;
@@ -124,7 +125,14 @@ export const deviceTable: readonly Room[] = [
     path: "src/device/sources/",
     why: "sources read a person's own records and nothing else",
     imports: [...deviceGround, "src/device/store/", "src/device/model/"],
-    packages: ["node:*", "ical.js", "timezones-ical-library"],
+    // tsx: in a checkout, the document worker runs from its source and has no loader of its own.
+    packages: ["node:*", "ical.js", "timezones-ical-library", "unpdf", "mammoth", "tsx"],
+  },
+  {
+    path: "src/device/mcp/",
+    why: "mcp speaks to programs that the owner configured; what their words mean is decided above",
+    imports: deviceGround,
+    packages: ["node:*", "@modelcontextprotocol/*"],
   },
   {
     path: "src/device/tools/",
@@ -166,6 +174,7 @@ export const deviceTable: readonly Room[] = [
       "src/device/store/key-source.ts",
       "src/device/agent/port.ts",
       "src/device/sources/port.ts",
+      "src/device/mcp/port.ts",
       "src/device/homebase/port.ts",
     ],
     packages: [],
@@ -181,7 +190,7 @@ export const deviceTable: readonly Room[] = [
       "src/device/skills/",
       "src/device/agent/",
     ],
-    packages: ["node:*", "commander", "uqr"],
+    packages: ["node:*", "commander", "uqr", "cli-progress"],
   },
   {
     path: "src/device/api/",

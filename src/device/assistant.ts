@@ -19,7 +19,8 @@ import type { AgentError, AskOptions, DeviceAgent, RunView } from "./agent/port.
 import { type Approved, approvedProposal } from "./agent/proposal.ts";
 import { parseTrace } from "./agent/trace.ts";
 import { runTurn } from "./agent/turn.ts";
-import type { Approver, Plan } from "./agent/turn-parts.ts";
+import type { Plan } from "./agent/turn-parts.ts";
+import type { Approvals } from "./approvals.ts";
 import {
   alignmentOf,
   alignmentView,
@@ -57,7 +58,7 @@ export interface AssistantParts {
   readonly tools: ToolBox;
   /** Tools of MCP servers that the owner did not deny. */
   readonly onDemand: () => readonly Callable[];
-  readonly approver: Approver;
+  readonly approvals: Approvals;
   /** IANA name of the zone that the device is in. */
   readonly zone: () => string;
   /** Runs when the menu changed. */
@@ -113,12 +114,14 @@ export function createAssistant(parts: AssistantParts): DeviceAgent {
     },
     setInstructions: (text) => setInstructions(store, text),
     setBlurbs: (ids) => setBlurbs(store, ids),
+    approvals: parts.approvals.list,
+    answerApproval: parts.approvals.answer,
     setHarness: (harness) => setHarness(store, harness),
   };
 }
 
 async function ask(
-  { store, clock, rng, tools, zone, onRun, onDemand, approver }: AssistantParts,
+  { store, clock, rng, tools, zone, onRun, onDemand, approvals: asking }: AssistantParts,
   model: Model,
   { question, plan: approved }: { readonly question: string; readonly plan?: Plan | undefined },
   options: AskOptions,
@@ -142,7 +145,7 @@ async function ask(
       clock,
       zone: zone(),
       limits: defaultLimits,
-      approver: approvals === "wait" ? approver : nobodyAnswers,
+      approver: approvals === "wait" ? asking.approver : nobodyAnswers,
     },
     {
       runId,

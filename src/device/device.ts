@@ -8,6 +8,7 @@ import type { Result } from "../shared/result.ts";
 import type { Rng } from "../shared/rng.ts";
 import type { DeviceAgent } from "./agent/port.ts";
 import type { DeviceHomebase } from "./homebase/port.ts";
+import type { DeviceMcp } from "./mcp/port.ts";
 import type { Choices } from "./skills/landing.ts";
 import type { Review } from "./skills/review.ts";
 import type { Skill } from "./skills/skill.ts";
@@ -137,6 +138,7 @@ export type DeviceEvent =
   | { readonly type: "contact"; readonly aik: string }
   | { readonly type: "devices" }
   | { readonly type: "skills" }
+  | { readonly type: "approval"; readonly approvalId: string }
   /** An operation between own devices came, or went further. */
   | { readonly type: "homebase" }
   | { readonly type: "set-aside"; readonly reason: string };
@@ -185,6 +187,8 @@ export interface Device extends AsyncDisposable {
 
   readonly skills: DeviceSkills;
   readonly agent: DeviceAgent;
+  /** Programs whose tools the agent may be offered. */
+  readonly mcp: DeviceMcp;
   /** Asking one's other devices, and being asked by them. */
   readonly homebase: DeviceHomebase;
   /** Notebook, memory log, grants and files. */

@@ -16,8 +16,10 @@ import { deviceViews } from "./identity/devices.ts";
 import { payloadTag } from "./messaging/payload.ts";
 import { sentinelKind } from "./sentinel.ts";
 import { skillCard } from "./skill-card.ts";
+import { createDocumentReader } from "./sources/document-reader.ts";
 import { createFileIndexer } from "./sources/file-indexer.ts";
 import { isDiskTrouble } from "./sources/file-walk.ts";
+import { whyFile } from "./sources/file-why.ts";
 import {
   type AgentRun,
   catchUpMemory,
@@ -44,7 +46,7 @@ import type { ToolBox } from "./tools/tool.ts";
 import { createToolBox } from "./tools/tool-set.ts";
 
 /** Sources for the owner, tools for the agent, and where the agent's turns are remembered. */
-export interface OwnSources {
+export interface OwnSources extends Disposable {
   readonly sources: DeviceSources;
   readonly tools: ToolBox;
   /** Logs a turn, within the transaction that keeps it. */
@@ -61,7 +63,8 @@ export function createOwnSources({
   readonly clock: Clock;
   readonly askSibling: AskSibling;
 }): OwnSources {
-  const indexer = createFileIndexer(store, clock.nowMs);
+  const reader = createDocumentReader(clock);
+  const indexer = createFileIndexer(store, clock.nowMs, reader);
   const ownedDevices = (): readonly OwnedDevice[] => store.read(devicesOf);
   const tools = createToolBox({
     store,
@@ -89,6 +92,7 @@ export function createOwnSources({
     grant: (kind, target) => grant(store, { kind, target, grantedMs: clock.nowMs() }),
     revoke: (kind, target) => revoke(store, kind, target),
     indexFiles: indexer.step,
+    whyFile: (file) => store.read((tx) => whyFile(tx, file)),
     runTool: async (toolName, args, zone) => {
       const tool = tools.get(toolName);
       if (tool === undefined) {
@@ -105,7 +109,7 @@ export function createOwnSources({
     catchUpWithin(tx, messageText);
     rememberRun(tx, run);
   };
-  return { sources, tools, remember };
+  return { sources, tools, remember, [Symbol.dispose]: () => reader[Symbol.dispose]() };
 }
 
 function runOf(events: readonly AgentEvent[]): AgentRun | undefined {

@@ -10,7 +10,7 @@ import { err, ok, type Result } from "../shared/result.ts";
 import { systemRng } from "../shared/rng.ts";
 import { acceptInviteLink, makeInvite, noAccount, registerAccount } from "./account.ts";
 import { createBasicBrain } from "./agent/basic-brain.ts";
-import { nobodyAnswers } from "./agent/consent.ts";
+import { createApprovals } from "./approvals.ts";
 import { createAssistant } from "./assistant.ts";
 import { type AskQueue, queueAsks } from "./ask-queue.ts";
 import type {
@@ -32,13 +32,13 @@ import { createLibrary } from "./library/library.ts";
 import { composeText } from "./messaging/compose.ts";
 import { deliveryView, messageViews } from "./messaging/conversation.ts";
 import { sendMessage } from "./messaging/send.ts";
+import { createOwnMcp, type OwnMcp } from "./own-mcp.ts";
 import { askingParts, createOwnHomebase, type OwnHomebase, siblingSearch } from "./own-homebase.ts";
-import { createOwnSources } from "./own-sources.ts";
+import { createOwnSources, type OwnSources } from "./own-sources.ts";
 import { type DeviceParts, joinRooms } from "./parts.ts";
 import { settle } from "./settle.ts";
 import { loadStaticRouter } from "./router/static.ts";
 import { skillCard } from "./skill-card.ts";
-import type { DeviceSources } from "./sources/port.ts";
 import { getOwnAccount } from "./store/identity.ts";
 import { forgetOldIds } from "./store/messages.ts";
 import { openDataFolder, openInMemory, type OpenStore } from "./store/open-folder.ts";
@@ -81,14 +81,16 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
   const zone = (): string => options.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const asking = askingParts(parts, onEvent);
   const own = createOwnSources({ ...parts, askSibling: siblingSearch(asking) });
+  const mcp = createOwnMcp(parts);
+  const approvals = createApprovals(parts);
   const asks = queueAsks(
     createAssistant({
       ...parts,
       loadBrain: async () => createBasicBrain(await loadStaticRouter()),
       tools: own.tools,
       onRun: own.remember,
-      onDemand: () => [],
-      approver: nobodyAnswers,
+      onDemand: mcp.onDemand,
+      approvals,
       zone,
       onSkillsChanged: () => parts.emit({ type: "skills" }),
     }),
@@ -99,8 +101,9 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
       open: opened.value,
       skills: skills.value,
       asks,
+      mcp,
       home,
-      sources: own.sources,
+      own,
       onEvent,
     }),
   );
@@ -138,18 +141,24 @@ interface Opened {
   readonly open: OpenStore;
   readonly skills: DeviceSkills;
   readonly asks: AskQueue;
+  readonly mcp: OwnMcp;
   readonly home: OwnHomebase;
-  readonly sources: DeviceSources;
+  readonly own: OwnSources;
   readonly onEvent: Device["onEvent"];
 }
 
 function deviceOver(
   parts: DeviceParts,
-  { open, skills, asks, home, sources, onEvent }: Opened,
+  { open, skills, asks, mcp, home, own, onEvent }: Opened,
 ): Device {
   const { store, relayTime, connection, pump } = parts;
   let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => (closing ??= asks.close().then(() => closeAll(parts, open)));
+  const closeInOrder = async (): Promise<void> => {
+    await asks.close();
+    await mcp.close();
+    await closeAll(parts, open);
+  };
+  const close = (): Promise<void> => (closing ??= closeInOrder());
   return {
     identity: () => store.read(identityView),
     register: (options) => registerAccount(parts, options),
@@ -180,7 +189,8 @@ function deviceOver(
     delivery: (messageId) => store.read((tx) => deliveryView(tx, messageId)),
     skills,
     agent: asks.agent,
-    sources,
+    mcp: mcp.mcp,
+    sources: own.sources,
     homebase: home.homebase,
     onEvent,
     close,

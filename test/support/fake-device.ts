@@ -15,6 +15,7 @@ import type {
   MessageView,
 } from "../../src/device/device.ts";
 import type { DeviceAgent } from "../../src/device/agent/port.ts";
+import { createOwnMcp } from "../../src/device/own-mcp.ts";
 import { createOwnSources } from "../../src/device/own-sources.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { contactView, librarian, type Librarian } from "./library.ts";
@@ -93,6 +94,7 @@ export function fakeDevice(parts: Partial<Device> = {}): FakeDevice {
     delivery: () => ({ state: "accepted", copies: [], reason: undefined }),
     skills: library.skills,
     agent: fakeAgent,
+    mcp: createOwnMcp({ store: library.store, clock: systemClock }).mcp,
     homebase: {
       serve: () => void calls.push("serve"),
       ask: () => Promise.resolve(err({ type: "no-such-device", message: "there is one device" })),
@@ -160,4 +162,6 @@ const fakeAgent: DeviceAgent = {
   setInstructions: () => ok(undefined),
   setBlurbs: () => ok(undefined),
   setHarness: () => undefined,
+  approvals: () => [],
+  answerApproval: () => err({ type: "no-such-approval", message: "there are none" }),
 };

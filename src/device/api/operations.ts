@@ -11,6 +11,7 @@ import { type TObject, type TProperties, Type } from "typebox";
 import { maxMessageBytes } from "../../shared/limits.ts";
 import { agentOperations } from "./agent-operations.ts";
 import { homebaseOperations } from "./homebase-operations.ts";
+import { mcpOperations } from "./mcp-operations.ts";
 import { sourceOperations } from "./source-operations.ts";
 import { reviewView } from "./review-view.ts";
 import {
@@ -123,6 +124,7 @@ export const operations = {
   ...agentOperations,
   ...homebaseOperations,
   ...sourceOperations,
+  ...mcpOperations,
 };
 
 /** The table's type. */

@@ -19,6 +19,7 @@ import {
   type ResultOf,
 } from "./operations.ts";
 import { type AgentOperation, agentHandlers } from "./perform-agent.ts";
+import { type McpOperation, mcpHandlers } from "./perform-mcp.ts";
 import { type SourceOperation, sourceHandlers } from "./perform-sources.ts";
 import { toWire, type Wire } from "./views.ts";
 
@@ -48,6 +49,7 @@ export function createPerformer(device: Device): Performer {
     ...agentHandlers(device),
     ...homebaseHandlers(device),
     ...sourceHandlers(device),
+    ...mcpHandlers(device),
   };
   const perform: Performer["perform"] = (name, params, following) =>
     handlers[name](params, following);
@@ -69,7 +71,10 @@ type SkillOperation = Extract<OperationName, "skills" | `${string}-skill` | `${s
 
 function deviceHandlers(
   device: Device,
-): Omit<Handlers, SkillOperation | AgentOperation | HomebaseOperation | SourceOperation> {
+): Omit<
+  Handlers,
+  SkillOperation | AgentOperation | HomebaseOperation | SourceOperation | McpOperation
+> {
   const grants = createGrants(device);
   return {
     status: async () => ok(toWire({ identity: device.identity(), ...device.status() })),

@@ -13,6 +13,7 @@ import path from "node:path";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
+import type { DocumentReading } from "../../../src/device/sources/document-reader.ts";
 import { createFileIndexer, type FileIndexer } from "../../../src/device/sources/file-indexer.ts";
 import { addContextGrant } from "../../../src/device/store/context.ts";
 import { countFiles } from "../../../src/device/store/files.ts";
@@ -33,7 +34,7 @@ beforeEach(() => {
   mkdirSync(root);
   store = memoryStore();
   nowMs = 0;
-  indexer = createFileIndexer(store, () => nowMs);
+  indexer = createFileIndexer(store, () => nowMs, noDocuments);
   asked = [];
   sibling = { ok: false, reason: "no answer within 10 s" };
   tool = findFile({ store, indexer, ownedDevices: () => devices, askSibling });
@@ -44,6 +45,9 @@ afterEach(() => {
   rmSync(base, { recursive: true, force: true });
 });
 
+const noDocuments = {
+  read: (): Promise<DocumentReading> => Promise.resolve({ state: "broken" }),
+};
 let asked: string[];
 let sibling: ToolResult;
 const askSibling: AskSibling = (deviceId, description, { patienceMs }) => {
@@ -104,7 +108,7 @@ describe("finding", () => {
     write("private/x.txt", "x");
     const miss = await text("invoicing");
     expect(miss).toContain("no file fits");
-    expect(miss).toContain("searched 1 files by name; 1 of them are no plain text");
+    expect(miss).toContain("searched 1 files by name; 1 of them could not be read");
     expect(miss).toContain(path.join(root, "invoice-berlin.pdf"));
     expect(await text("privates")).toContain(
       "private/ (not searched: an ignore file leaves it out)",
@@ -236,7 +240,7 @@ describe("devices", () => {
     const bare = memoryStore();
     const other = findFile({
       store: bare,
-      indexer: createFileIndexer(bare, () => 0),
+      indexer: createFileIndexer(bare, () => 0, noDocuments),
       ownedDevices: () => devices.slice(0, 1),
       askSibling,
     });
@@ -256,7 +260,7 @@ describe("steps", () => {
     await indexer.step(1_000);
     // A clock that moves on every look: each step ends after a few files.
     let ticks = 0;
-    const stepping = createFileIndexer(store, () => (ticks += 1));
+    const stepping = createFileIndexer(store, () => (ticks += 1), noDocuments);
     const first = await stepping.step(20);
     expect(first.state).toBe("running");
     expect(first.seen).toBeGreaterThan(0);
