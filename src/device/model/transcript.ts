@@ -73,8 +73,8 @@ function callMessages(
 ): readonly Message[] {
   // What was asked stands beside every result: a small model loses it on the way otherwise.
   const next = ok
-    ? `If this answers the question “${question}”, answer it now with all that was found. If not, call the next tool.`
-    : "Call it rightly, call another tool, or answer that it failed.";
+    ? `The question: ${question}`
+    : "Call it rightly, or another tool, or answer that it failed.";
   return [
     { role: "assistant", text: JSON.stringify({ tool, args }) },
     {
