@@ -41,6 +41,7 @@ export async function openBrain(
   const opened = await openLlamaModel({
     file,
     name,
+    callsOnce: true,
     narrow: async ({ question, menu }, signal) => {
       const ranking = await router.rank(question, menu, signal);
       if (ranking.type === "failed") return ranking;

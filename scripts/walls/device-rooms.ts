@@ -175,6 +175,7 @@ export const deviceTable: readonly Room[] = [
       "src/device/agent/port.ts",
       "src/device/sources/port.ts",
       "src/device/mcp/port.ts",
+      "src/device/weights/port.ts",
       "src/device/homebase/port.ts",
     ],
     packages: [],

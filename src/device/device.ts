@@ -14,6 +14,7 @@ import type { Review } from "./skills/review.ts";
 import type { Skill } from "./skills/skill.ts";
 import type { DeviceSources } from "./sources/port.ts";
 import type { StoreKeySource } from "./store/key-source.ts";
+import type { DeviceModels, ModelOptions } from "./weights/port.ts";
 import type { RelayTransport } from "./transport/port.ts";
 
 /** Delays that hide when a person acts; all 0 in tests. Units: ms. */
@@ -36,6 +37,8 @@ export interface DeviceOptions {
   readonly delays?: Delays;
   /** IANA name of the zone that the device's owner is in; the host's own by default. */
   readonly zone?: string;
+  /** Model files; without it this device has none and the basic brain answers. */
+  readonly models?: ModelOptions;
   /** Receives plain lines about what went wrong in the background. Never secrets or texts. */
   readonly onNotice?: (notice: string) => void;
 }
@@ -171,7 +174,6 @@ export interface Device extends AsyncDisposable {
     readonly setAside: number;
     readonly relayOffsetMs: number;
   };
-
   readonly devices: () => readonly DeviceView[];
   readonly contacts: () => readonly ContactView[];
   readonly invite: (options?: {
@@ -179,12 +181,10 @@ export interface Device extends AsyncDisposable {
     readonly lifetimeMs?: number;
   }) => Promise<Result<{ readonly link: string; readonly expiresMs: number }, DeviceError>>;
   readonly acceptInvite: (link: string) => Promise<Result<ContactView, DeviceError>>;
-
   readonly send: (contact: string, text: string) => Result<SentMessage, DeviceError>;
   /** Messages of one conversation (contact name or identity key), or of all, oldest first. */
   readonly messages: (contact?: string) => Result<readonly MessageView[], DeviceError>;
   readonly delivery: (messageId: string) => DeliveryView | undefined;
-
   readonly skills: DeviceSkills;
   readonly agent: DeviceAgent;
   /** Programs whose tools the agent may be offered. */
@@ -193,7 +193,7 @@ export interface Device extends AsyncDisposable {
   readonly homebase: DeviceHomebase;
   /** Notebook, memory log, grants and files. */
   readonly sources: DeviceSources;
-
+  readonly models: DeviceModels;
   readonly onEvent: (listener: (event: DeviceEvent) => void) => () => void;
   readonly close: () => Promise<void>;
 }

@@ -9,7 +9,6 @@ import { parseRelayOrigin } from "../shared/crypto/origin.ts";
 import { err, ok, type Result } from "../shared/result.ts";
 import { systemRng } from "../shared/rng.ts";
 import { acceptInviteLink, makeInvite, noAccount, registerAccount } from "./account.ts";
-import { createBasicBrain } from "./agent/basic-brain.ts";
 import { createApprovals } from "./approvals.ts";
 import { createAssistant } from "./assistant.ts";
 import { type AskQueue, queueAsks } from "./ask-queue.ts";
@@ -32,12 +31,12 @@ import { createLibrary } from "./library/library.ts";
 import { composeText } from "./messaging/compose.ts";
 import { deliveryView, messageViews } from "./messaging/conversation.ts";
 import { sendMessage } from "./messaging/send.ts";
+import { createOwnBrains, type OwnBrains } from "./own-brains.ts";
 import { createOwnMcp, type OwnMcp } from "./own-mcp.ts";
 import { askingParts, createOwnHomebase, type OwnHomebase, siblingSearch } from "./own-homebase.ts";
 import { createOwnSources, type OwnSources } from "./own-sources.ts";
 import { type DeviceParts, joinRooms } from "./parts.ts";
 import { settle } from "./settle.ts";
-import { loadStaticRouter } from "./router/static.ts";
 import { skillCard } from "./skill-card.ts";
 import { getOwnAccount } from "./store/identity.ts";
 import { forgetOldIds } from "./store/messages.ts";
@@ -81,12 +80,13 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
   const zone = (): string => options.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const asking = askingParts(parts, onEvent);
   const own = createOwnSources({ ...parts, askSibling: siblingSearch(asking) });
+  const brains = createOwnBrains(parts, options.models);
   const mcp = createOwnMcp(parts);
   const approvals = createApprovals(parts);
   const asks = queueAsks(
     createAssistant({
       ...parts,
-      loadBrain: async () => createBasicBrain(await loadStaticRouter()),
+      ...brains,
       tools: own.tools,
       onRun: own.remember,
       onDemand: mcp.onDemand,
@@ -103,6 +103,7 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
       asks,
       mcp,
       home,
+      brains,
       own,
       onEvent,
     }),
@@ -143,19 +144,21 @@ interface Opened {
   readonly asks: AskQueue;
   readonly mcp: OwnMcp;
   readonly home: OwnHomebase;
+  readonly brains: OwnBrains;
   readonly own: OwnSources;
   readonly onEvent: Device["onEvent"];
 }
 
 function deviceOver(
   parts: DeviceParts,
-  { open, skills, asks, mcp, home, own, onEvent }: Opened,
+  { open, skills, asks, mcp, home, own, brains, onEvent }: Opened,
 ): Device {
   const { store, relayTime, connection, pump } = parts;
   let closing: Promise<void> | undefined;
   const closeInOrder = async (): Promise<void> => {
     await asks.close();
     await mcp.close();
+    await brains.close();
     await closeAll(parts, open);
   };
   const close = (): Promise<void> => (closing ??= closeInOrder());
@@ -164,9 +167,9 @@ function deviceOver(
     register: (options) => registerAccount(parts, options),
     ...linkingOf(parts),
     start: () => {
-      const own = store.read(ownIdentity);
-      if (own === undefined) return err(noAccount);
-      connection.start(own);
+      const account = store.read(ownIdentity);
+      if (account === undefined) return err(noAccount);
+      connection.start(account);
       pump.wake();
       return ok(undefined);
     },
@@ -191,6 +194,7 @@ function deviceOver(
     agent: asks.agent,
     mcp: mcp.mcp,
     sources: own.sources,
+    models: brains.models,
     homebase: home.homebase,
     onEvent,
     close,

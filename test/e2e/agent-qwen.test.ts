@@ -21,24 +21,25 @@ interface Asked {
   readonly args: readonly Readonly<Record<string, string>>[];
 }
 
+/** A plan has to name something, as where a router says that something fits. */
+async function open(): Promise<LlamaModel> {
+  const opened = await openLlamaModel({
+    file: file ?? "",
+    name: "qwen-coder-1.5b",
+    threads: 1,
+    callsOnce: true,
+    narrow: async ({ menu }) => ({
+      type: "narrowed",
+      handles: menu.map(({ handle }) => handle),
+      none: false,
+    }),
+  });
+  if (!opened.ok) throw new Error(opened.error.reason);
+  return opened.value;
+}
+
 describe.runIf(file !== undefined)("Qwen2.5-Coder-1.5B", () => {
   let opening: Promise<LlamaModel> | undefined;
-
-  /** A plan has to name something, as where a router says that something fits. */
-  async function open(): Promise<LlamaModel> {
-    const opened = await openLlamaModel({
-      file: file ?? "",
-      name: "qwen-coder-1.5b",
-      threads: 1,
-      narrow: async ({ menu }) => ({
-        type: "narrowed",
-        handles: menu.map(({ handle }) => handle),
-        none: false,
-      }),
-    });
-    if (!opened.ok) throw new Error(opened.error.reason);
-    return opened.value;
-  }
 
   async function ask(question: string): Promise<Asked> {
     const model = await (opening ??= open());

@@ -63,7 +63,7 @@ export function assistantWorld(): AssistantWorld {
     clock,
     rng,
     approvals,
-    loadBrain: () => Promise.resolve(spoken),
+    brain: () => Promise.resolve(spoken),
     tools: recordingTools().tools,
     onDemand: own.onDemand,
     zone: () => "Europe/Berlin",

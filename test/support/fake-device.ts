@@ -14,6 +14,7 @@ import type {
   LinkGrant,
   MessageView,
 } from "../../src/device/device.ts";
+import type { DeviceModels } from "../../src/device/weights/port.ts";
 import type { DeviceAgent } from "../../src/device/agent/port.ts";
 import { createOwnMcp } from "../../src/device/own-mcp.ts";
 import { createOwnSources } from "../../src/device/own-sources.ts";
@@ -50,6 +51,15 @@ export const fakeDeviceView: DeviceView = {
   addedMs: 1,
   hasPrekey: true,
   name: "laptop",
+};
+
+const fakeModels: DeviceModels = {
+  list: async () => ({ folder: "", brain: "basic", embedder: undefined, models: [] }),
+  pull: () => Promise.reject(new Error("nothing is pulled here")),
+  import: () => Promise.reject(new Error("nothing is imported here")),
+  use: () => Promise.reject(new Error("no model is used here")),
+  bench: () => Promise.reject(new Error("nothing is measured here")),
+  check: async () => [],
 };
 
 /** Builds a fake. Parts given replace its answers. */
@@ -95,6 +105,7 @@ export function fakeDevice(parts: Partial<Device> = {}): FakeDevice {
     skills: library.skills,
     agent: fakeAgent,
     mcp: createOwnMcp({ store: library.store, clock: systemClock }).mcp,
+    models: fakeModels,
     homebase: {
       serve: () => void calls.push("serve"),
       ask: () => Promise.resolve(err({ type: "no-such-device", message: "there is one device" })),

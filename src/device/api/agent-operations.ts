@@ -7,7 +7,9 @@ import { type TObject, type TProperties, Type } from "typebox";
 
 import type { AgentEvent } from "../agent/events.ts";
 import type { AlignmentView, ApprovalView, ChatView, RunView } from "../agent/port.ts";
+import type { ModelProgress } from "../weights/port.ts";
 import { agentEventView, harnessName, modeName } from "./agent-events.ts";
+import { modelProgressView } from "./model-operations.ts";
 import { orNull, type Wire } from "./views.ts";
 
 const text = Type.String();
@@ -17,6 +19,7 @@ const count = Type.Integer();
 /** What is told while an operation runs. */
 export const progressView = Type.Union([
   agentEventView,
+  modelProgressView,
   Type.Object({ type: Type.Literal("queued"), ahead: count }),
   Type.Object({ type: Type.Literal("device-state"), state: text, ahead: count }),
 ]);
@@ -24,6 +27,8 @@ export const progressView = Type.Union([
 /** One step of an operation. */
 export type Progress =
   | AgentEvent
+  /** So many bytes of a model came. */
+  | ModelProgress
   /** So many questions are ahead of this one. */
   | { readonly type: "queued"; readonly ahead: number }
   /** How far another device is with it. */

@@ -12,6 +12,7 @@ import { maxMessageBytes } from "../../shared/limits.ts";
 import { agentOperations } from "./agent-operations.ts";
 import { homebaseOperations } from "./homebase-operations.ts";
 import { mcpOperations } from "./mcp-operations.ts";
+import { modelOperations } from "./model-operations.ts";
 import { sourceOperations } from "./source-operations.ts";
 import { reviewView } from "./review-view.ts";
 import {
@@ -125,6 +126,7 @@ export const operations = {
   ...homebaseOperations,
   ...sourceOperations,
   ...mcpOperations,
+  ...modelOperations,
 };
 
 /** The table's type. */

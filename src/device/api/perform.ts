@@ -18,8 +18,10 @@ import {
   type ParamsOf,
   type ResultOf,
 } from "./operations.ts";
+import type { ModelOperation } from "./model-operations.ts";
 import { type AgentOperation, agentHandlers } from "./perform-agent.ts";
 import { type McpOperation, mcpHandlers } from "./perform-mcp.ts";
+import { modelHandlers } from "./perform-models.ts";
 import { type SourceOperation, sourceHandlers } from "./perform-sources.ts";
 import { toWire, type Wire } from "./views.ts";
 
@@ -50,6 +52,7 @@ export function createPerformer(device: Device): Performer {
     ...homebaseHandlers(device),
     ...sourceHandlers(device),
     ...mcpHandlers(device),
+    ...modelHandlers(device),
   };
   const perform: Performer["perform"] = (name, params, following) =>
     handlers[name](params, following);
@@ -73,7 +76,12 @@ function deviceHandlers(
   device: Device,
 ): Omit<
   Handlers,
-  SkillOperation | AgentOperation | HomebaseOperation | SourceOperation | McpOperation
+  | SkillOperation
+  | AgentOperation
+  | HomebaseOperation
+  | SourceOperation
+  | McpOperation
+  | ModelOperation
 > {
   const grants = createGrants(device);
   return {

@@ -26,6 +26,7 @@ import { registerHomebaseGroup } from "./homebase-commands.ts";
 import { systemIo } from "./io.ts";
 import { registerMcpGroup } from "./mcp-commands.ts";
 import { registerMessageCommands } from "./message-commands.ts";
+import { registerModelGroup } from "./model-commands.ts";
 import { registerMemoryGroup, registerNotebookGroup } from "./notebook-commands.ts";
 import { registerSkillGroup } from "./skill-commands.ts";
 
@@ -74,6 +75,7 @@ export async function runCli(
   registerAlignGroup(program, parts);
   registerApprovalsGroup(program, parts);
   registerMcpGroup(program, parts);
+  registerModelGroup(program, parts);
   registerHomebaseGroup(program, parts);
   registerNotebookGroup(program, parts);
   registerMemoryGroup(program, parts);
