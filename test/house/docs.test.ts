@@ -27,7 +27,14 @@ import {
 } from "./documents.ts";
 
 const sourceFolders = ["src", "test", "bench", "demo", "scripts", "migrations"];
-const documents = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", ...filesOf(["docs"])];
+const documents = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "CHANGELOG.md",
+  "SECURITY.md",
+  "deploy/README.md",
+  ...filesOf(["docs"]),
+];
 const operating = read("docs/operating.md");
 const protocol = read("docs/protocol.md");
 
@@ -132,7 +139,7 @@ describe("commands", () => {
   });
 
   it("that do not exist are told apart", () => {
-    expect(commandAt(program, ["device", "revoke"])).toBeUndefined();
+    expect(commandAt(program, ["device", "dissolve"])).toBeUndefined();
     const send = commandAt(program, pixieCommand("$ npx pixie send Bob --loudly")?.words ?? []);
     expect(send && hasFlag(send, "--loudly")).toBe(false);
   });
