@@ -4,6 +4,7 @@
  */
 import { parseArgs } from "node:util";
 
+import { agentOverhead } from "./agent-overhead.ts";
 import type { Bench } from "./bench.ts";
 import { deviceDrain } from "./device-drain.ts";
 import { deviceSend } from "./device-send.ts";
@@ -21,6 +22,7 @@ const benches: readonly Bench[] = [
   relayFootprint,
   deviceSend,
   deviceDrain,
+  agentOverhead,
 ];
 
 const { values } = parseArgs({
@@ -33,8 +35,14 @@ if (chosen.length === 0) {
   process.exitCode = 2;
 }
 for (const bench of chosen) {
-  await bench.run({
-    quick: values.quick,
-    emit: (line) => process.stdout.write(`${JSON.stringify(line)}\n`),
-  });
+  try {
+    await bench.run({
+      quick: values.quick,
+      emit: (line) => process.stdout.write(`${JSON.stringify(line)}\n`),
+    });
+  } catch (cause) {
+    // The others are still worth their time.
+    process.stderr.write(`${bench.name} failed: ${String(cause)}\n`);
+    process.exitCode = 1;
+  }
 }
