@@ -112,7 +112,7 @@ function payOwed(ground: Ground, relayTime: RelayTime, aik: string): void {
   if (own?.aikText !== aik) return;
   const relayNowMs = relayTime.nowMs(own.relayOrigin);
   store.write((tx) => {
-    queueNames(tx, own, { nowMs: clock.nowMs(), rng });
+    queueNames(tx, own, relayNowMs, { nowMs: clock.nowMs(), rng });
     payOwedSync(tx, own, relayNowMs, { nowMs: clock.nowMs(), rng });
   });
 }

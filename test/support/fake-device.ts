@@ -171,6 +171,14 @@ const fakeAgent: DeviceAgent = {
     blurbs: [],
     selected: [],
   }),
+  price: () =>
+    Promise.resolve({
+      brain: "fake",
+      exact: false,
+      tokens: 2,
+      contextTokens: undefined,
+      parts: [],
+    }),
   select: () => ok(undefined),
   setInstructions: () => ok(undefined),
   setBlurbs: () => ok(undefined),
