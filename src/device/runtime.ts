@@ -36,6 +36,7 @@ import { createOwnMcp, type OwnMcp } from "./own-mcp.ts";
 import { askingParts, createOwnHomebase, type OwnHomebase, siblingSearch } from "./own-homebase.ts";
 import { createOwnSources, type OwnSources } from "./own-sources.ts";
 import { type DeviceParts, joinRooms } from "./parts.ts";
+import { peopleActs } from "./people.ts";
 import { settle } from "./settle.ts";
 import { skillCard } from "./skill-card.ts";
 import { getOwnAccount } from "./store/identity.ts";
@@ -79,8 +80,8 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
   }
   const zone = (): string => options.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const asking = askingParts(parts, onEvent);
-  const own = createOwnSources({ ...parts, askSibling: siblingSearch(asking) });
   const brains = createOwnBrains(parts, options.models);
+  const own = createOwnSources({ ...parts, ...brains, askSibling: siblingSearch(asking) });
   const mcp = createOwnMcp(parts);
   const approvals = createApprovals(parts);
   const asks = queueAsks(
@@ -96,18 +97,8 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
     }),
   );
   const home = createOwnHomebase({ parts, agent: asks.agent, tools: own.tools, zone, asking });
-  return ok(
-    deviceOver(parts, {
-      open: opened.value,
-      skills: skills.value,
-      asks,
-      mcp,
-      home,
-      brains,
-      own,
-      onEvent,
-    }),
-  );
+  const made = { open: opened.value, skills: skills.value, asks, mcp, home, brains, own, onEvent };
+  return ok(deviceOver(parts, made));
 }
 
 function createListeners(): Pick<Device, "onEvent"> & {
@@ -158,6 +149,7 @@ function deviceOver(
   const closeInOrder = async (): Promise<void> => {
     await asks.close();
     await mcp.close();
+    own[Symbol.dispose]();
     await brains.close();
     await closeAll(parts, open);
   };
@@ -166,6 +158,7 @@ function deviceOver(
     identity: () => store.read(identityView),
     register: (options) => registerAccount(parts, options),
     ...linkingOf(parts),
+    ...peopleActs(parts),
     start: () => {
       const account = store.read(ownIdentity);
       if (account === undefined) return err(noAccount);

@@ -17,6 +17,7 @@ import type {
 import type { DeviceModels } from "../../src/device/weights/port.ts";
 import type { DeviceAgent } from "../../src/device/agent/port.ts";
 import { createOwnMcp } from "../../src/device/own-mcp.ts";
+import { createBackground } from "../../src/device/background.ts";
 import { createOwnSources } from "../../src/device/own-sources.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { contactView, librarian, type Librarian } from "./library.ts";
@@ -96,6 +97,12 @@ export function fakeDevice(parts: Partial<Device> = {}): FakeDevice {
     contacts: () => contacts,
     invite: () => Promise.resolve(ok({ link: "pixie-invite:x", expiresMs: 2 })),
     acceptInvite: () => Promise.resolve(ok(contactView("ben"))),
+    revokeDevice: () => Promise.resolve(ok({ ...fakeDeviceView, state: "revoked" })),
+    admitContact: () => ok(contactView("ben")),
+    blockContact: () => Promise.resolve(ok({ ...contactView("ben"), relation: "blocked" })),
+    unblockContact: () => ok(contactView("ben")),
+    safetyNumber: () => ok({ name: "ben", digits: "12345 67890", verifiedMs: undefined }),
+    markVerified: () => ok(contactView("ben")),
     send: (contact, text) => {
       calls.push(`send ${contact} ${text}`);
       return ok({ messageId: "M".repeat(22) });
@@ -114,6 +121,7 @@ export function fakeDevice(parts: Partial<Device> = {}): FakeDevice {
     sources: createOwnSources({
       store: library.store,
       clock: systemClock,
+      background: createBackground(),
       askSibling: () => Promise.resolve({ ok: false, reason: "there is one device" }),
     }).sources,
     onEvent: (listener) => {
