@@ -53,7 +53,13 @@ async function measureAt(
   const own = latencies.get("relay") ?? [];
   for (const { label } of contestants.slice(1)) {
     const theirs = latencies.get(label) ?? [];
-    if (own.length === 0 || theirs.length === 0) continue;
+    if (own.length === 0 || theirs.length === 0) {
+      const slow = own.length === 0 ? "the relay" : label;
+      const unit = `ms p99, ${perSecond}/s: ${slow} does not keep up`;
+      const nothing = { value: 0, samples: 0, median: 0, p99: 0, peerValue: null, ratio: null };
+      emit({ bench: relayLatency.name, unit, ...nothing, peer: label, machine: machineName() });
+      continue;
+    }
     const [value, peerValue] = [quantile(own, 0.99), quantile(theirs, 0.99)];
     emit({
       bench: relayLatency.name,
