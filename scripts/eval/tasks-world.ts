@@ -11,6 +11,7 @@ import path from "node:path";
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
 
+import { createBackground } from "../../src/device/background.ts";
 import { createOwnSources } from "../../src/device/own-sources.ts";
 import { putContact } from "../../src/device/store/contacts.ts";
 import { putOwnAccount } from "../../src/device/store/identity.ts";
@@ -48,7 +49,12 @@ export function openTaskWorld(folder: string): TaskWorld {
   const base = realpathSync(mkdtempSync(path.join(tmpdir(), "pixie-tasks-")));
   writeFiles(base, world.files);
   fillMessages(store, world.messages);
-  const { sources, tools } = createOwnSources({ store, clock, askSibling: nobodyElse });
+  const { sources, tools } = createOwnSources({
+    store,
+    clock,
+    background: createBackground(),
+    askSibling: nobodyElse,
+  });
   for (const text of world.notes) sources.saveNote({ text });
   sources.grant("calendar", path.resolve(folder, "calendar.ics"));
   sources.grant("files", base);
