@@ -1,0 +1,2 @@
+import type { EmbeddingWeights } from "./embedding.ts";
+export const embeddingWeights: EmbeddingWeights = {} as never;
