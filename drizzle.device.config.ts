@@ -2,6 +2,10 @@ import { defineConfig } from "drizzle-kit";
 
 export default defineConfig({
   dialect: "sqlite",
-  schema: ["./src/device/store/schema.ts", "./src/device/store/agent-tables.ts"],
+  schema: [
+    "./src/device/store/schema.ts",
+    "./src/device/store/agent-tables.ts",
+    "./src/device/store/homebase-tables.ts",
+  ],
   out: "./migrations/device",
 });

@@ -4,12 +4,13 @@
  */
 import { parseArgs } from "node:util";
 
+import { agentOverhead } from "./agent-overhead.ts";
 import type { Bench } from "./bench.ts";
 import { deviceDrain } from "./device-drain.ts";
 import { deviceSend } from "./device-send.ts";
 import { relayThroughput } from "./relay-throughput.ts";
 
-const benches: readonly Bench[] = [relayThroughput, deviceSend, deviceDrain];
+const benches: readonly Bench[] = [relayThroughput, deviceSend, deviceDrain, agentOverhead];
 
 const { values } = parseArgs({
   options: { only: { type: "string" }, quick: { type: "boolean", default: false } },

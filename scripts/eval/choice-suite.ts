@@ -7,14 +7,15 @@
 import { readFileSync } from "node:fs";
 
 import { type ChoiceRow, parseCases, runChoice } from "./choice.ts";
-import { contendersFor } from "./contenders.ts";
+import { openContender, yardstick } from "./contenders.ts";
 
 /** What is asked for. */
 export interface ChoiceOptions {
   readonly brain: string;
   readonly file: string;
-  /** Every how many cases one is taken; 1: all. */
-  readonly every: number;
+  /** From which case to before which; all without. */
+  readonly part: readonly [number, number] | undefined;
+  readonly threads: number | undefined;
   readonly json: boolean;
   readonly onCase: (line: string) => void;
 }
@@ -22,12 +23,12 @@ export interface ChoiceOptions {
 /** Runs it; the text to print. Throws, with what to do, when a contender cannot be had. */
 export async function choiceSuite(options: ChoiceOptions): Promise<string> {
   const all = parseCases(readFileSync(options.file, "utf8"));
-  const cases = { ...all, cases: all.cases.filter((_, at) => at % options.every === 0) };
-  const rows: ChoiceRow[] = [];
-  for (const contender of await contendersFor(options.brain)) {
-    const tell = contender.brain === "none" ? () => undefined : options.onCase;
-    rows.push(...(await runChoice(contender, cases, tell)));
-  }
+  const cases = { ...all, cases: all.cases.slice(...(options.part ?? [])) };
+  await using contender = await openContender(options.brain, options.threads);
+  const rows = [
+    ...(await runChoice(contender, cases, options.onCase)),
+    ...(await runChoice(yardstick, cases)),
+  ];
   return options.json ? rows.map((row) => JSON.stringify(row)).join("\n") : table(rows);
 }
 
@@ -61,5 +62,7 @@ function table(rows: readonly ChoiceRow[]): string {
     percent(row.asked),
     percent(row.offered),
   ]);
-  return [head, head.map(() => "---"), ...cells].map((line) => `| ${line.join(" | ")} |`).join("\n");
+  return [head, head.map(() => "---"), ...cells]
+    .map((line) => `| ${line.join(" | ")} |`)
+    .join("\n");
 }

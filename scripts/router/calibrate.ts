@@ -25,28 +25,22 @@ export interface Observation {
 const wronglyClaimed = 0.05;
 /** At most this share of right choices may become questions to the owner. */
 const needlesslyAsked = 0.1;
-/** What a person's menu seldom meets, or nobody could tell, counts less. */
-const kindWeight: Readonly<Record<TrialKind, number>> = {
-  field: 0.5,
-  unknown: 1,
-  known: 1,
-  off: 1,
-  talk: 1,
-  near: 0.45,
-};
+/** How much a trial of each kind counts. */
+export type KindWeights = Readonly<Record<TrialKind, number>>;
 
 /** Fits all of it, and says how it fares. */
 export function fitJudge(
   observations: readonly Observation[],
+  kindWeights: KindWeights,
   say: (line: string) => void,
 ): JudgeWeights {
   const fitting = observations.filter(({ trial }) => trial.wanted >= 0);
-  const line = fitLines(fitting);
+  const line = fitLines(fitting, kindWeights);
   const cases = observations.map(({ trial, question, lines }) => {
     const scores = lines.map((one) => scoreOf(line, lineInputs(question, one)));
     return {
       trial,
-      weight: kindWeight[trial.kind],
+      weight: kindWeights[trial.kind],
       inputs: noneInputs(scores, question, lines),
       share: bestShare(scores),
       right: trial.wanted >= 0 && scores[trial.wanted] === Math.max(...scores),
@@ -62,7 +56,7 @@ export function fitJudge(
   const right = wanted.filter((one) => one.right && one.none < noneAbove);
   const askBelow =
     lowest((below) => shareOf(right, ({ share }) => share < below) > needlesslyAsked) - gridStep;
-  for (const kind of Object.keys(kindWeight)) {
+  for (const kind of Object.keys(kindWeights)) {
     const of = judged.filter(({ trial }) => trial.kind === kind);
     const parts = {
       right: shareOf(of, (one) => one.right),
@@ -80,7 +74,8 @@ const gridStep = 0.01;
 
 /** The lowest threshold of the grid that holds, else 1. */
 function lowest(holds: (threshold: number) => boolean): number {
-  for (let at = 1; at < 100; at += 1) if (holds(at * gridStep)) return Number((at * gridStep).toFixed(2));
+  for (let at = 1; at < 100; at += 1)
+    if (holds(at * gridStep)) return Number((at * gridStep).toFixed(2));
   return 1;
 }
 
@@ -94,28 +89,36 @@ function shareOf<T extends { readonly weight: number }>(
 }
 
 /** Softmax over the lines of each menu, by Adagrad over all trials at once. */
-function fitLines(observations: readonly Observation[]): readonly number[] {
+function fitLines(
+  observations: readonly Observation[],
+  kindWeights: KindWeights,
+): readonly number[] {
   const rows = observations.map(({ trial, question, lines }) => ({
     wanted: trial.wanted,
-    weight: kindWeight[trial.kind],
+    weight: kindWeights[trial.kind],
     inputs: lines.map((line) => lineInputs(question, line)),
   }));
   const size = rows[0]?.inputs[0]?.length ?? 0;
-  return descend(Array.from({ length: size }, () => 5), 400, 0.5, (weights) => {
-    const gradient = weights.map((weight) => 1e-4 * weight);
-    for (const { wanted, weight, inputs } of rows) {
-      const scores = inputs.map((input) => scoreOf(weights, input));
-      const peak = Math.max(...scores);
-      const total = scores.reduce((sum, score) => sum + Math.exp(score - peak), 0);
-      for (const [at, input] of inputs.entries()) {
-        const miss = Math.exp((scores[at] ?? 0) - peak) / total - (at === wanted ? 1 : 0);
-        for (const [n, value] of input.entries()) {
-          gradient[n]! += (weight * miss * value) / rows.length;
+  return descend(
+    Array.from({ length: size }, () => 5),
+    400,
+    0.5,
+    (weights) => {
+      const gradient = weights.map((weight) => 1e-4 * weight);
+      for (const { wanted, weight, inputs } of rows) {
+        const scores = inputs.map((input) => scoreOf(weights, input));
+        const peak = Math.max(...scores);
+        const total = scores.reduce((sum, score) => sum + Math.exp(score - peak), 0);
+        for (const [at, input] of inputs.entries()) {
+          const miss = Math.exp((scores[at] ?? 0) - peak) / total - (at === wanted ? 1 : 0);
+          for (const [n, value] of input.entries()) {
+            gradient[n]! += (weight * miss * value) / rows.length;
+          }
         }
       }
-    }
-    return gradient;
-  });
+      return gradient;
+    },
+  );
 }
 
 interface NoneCase {
@@ -137,16 +140,21 @@ function fitNone(cases: readonly NoneCase[]): readonly number[] {
     none: trial.wanted < 0 ? 1 : 0,
     inputs: inputs.map((value, n) => (value - means[n]!) / spreads[n]!),
   }));
-  const weights = descend(means.map(() => 0), 600, 0.2, (now) => {
-    const gradient = now.map((weight) => 1e-3 * weight);
-    for (const { weight, none, inputs } of rows) {
-      const miss = logistic(scoreOf(now, inputs)) - none;
-      for (const [n, value] of inputs.entries()) {
-        gradient[n]! += (weight * miss * value) / rows.length;
+  const weights = descend(
+    means.map(() => 0),
+    600,
+    0.2,
+    (now) => {
+      const gradient = now.map((weight) => 1e-3 * weight);
+      for (const { weight, none, inputs } of rows) {
+        const miss = logistic(scoreOf(now, inputs)) - none;
+        for (const [n, value] of inputs.entries()) {
+          gradient[n]! += (weight * miss * value) / rows.length;
+        }
       }
-    }
-    return gradient;
-  });
+      return gradient;
+    },
+  );
   const plain = weights.map((weight, n) => weight / spreads[n]!);
   const shift = plain.reduce((sum, weight, n) => sum + weight * means[n]!, 0);
   return plain.map((weight, n) => (n === 0 ? weight - shift : weight));

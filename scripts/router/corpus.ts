@@ -13,7 +13,11 @@ export interface Topic {
   readonly family: string;
   readonly concept: Concept;
   /** Menu lines as `lineText` makes them, each handle with each line. */
-  readonly lines: readonly { readonly handle: string; readonly line: string; readonly text: string }[];
+  readonly lines: readonly {
+    readonly handle: string;
+    readonly line: string;
+    readonly text: string;
+  }[];
   /** Requests that training reads. */
   readonly requests: readonly string[];
   /** Requests that only trials read, so that "known" is not "known by heart". */

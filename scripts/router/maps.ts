@@ -90,7 +90,9 @@ function forces(
     const peak = Math.max(...logits);
     const shares = logits.map((logit) => Math.exp(logit - peak));
     const total = shares.reduce((sum, share) => sum + share, 0);
-    return shares.map((share, j) => (share / total - (i === j ? 1 : 0)) / batch.length / temperature);
+    return shares.map(
+      (share, j) => (share / total - (i === j ? 1 : 0)) / batch.length / temperature,
+    );
   });
 }
 

@@ -17,7 +17,7 @@ export interface Pair {
 /** Group of small talk, whose line is nothing. */
 const smallTalkGroup = -1;
 /** Share of pairs that are of the built-in menu. */
-const builtinShare = 0.2;
+const builtinShare = 0.3;
 /** What stands for "nothing fits" as a line. */
 const noneLine = "nothing fits small talk chat";
 

@@ -33,7 +33,9 @@ export function splitTopics(topics: readonly Topic[], parts: number, part: numbe
   const fields = [...new Set(topics.map(({ family }) => family))].filter((one) => one !== everyday);
   const common = topics.filter((topic) => topic.family === everyday && !isBuiltin(topic));
   const out = new Set([
-    ...topics.filter(({ family }) => fields.indexOf(family) % parts === part && family !== everyday),
+    ...topics.filter(
+      ({ family }) => fields.indexOf(family) % parts === part && family !== everyday,
+    ),
     ...common.filter((_, at) => at % parts === part),
   ]);
   return {

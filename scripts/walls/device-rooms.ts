@@ -124,7 +124,8 @@ export const deviceTable: readonly Room[] = [
     path: "src/device/sources/",
     why: "sources read a person's own records and nothing else",
     imports: [...deviceGround, "src/device/store/", "src/device/model/"],
-    packages: ["node:*", "ical.js", "timezones-ical-library"],
+    // tsx: in a checkout, the document worker runs from its source and has no loader of its own.
+    packages: ["node:*", "ical.js", "timezones-ical-library", "unpdf", "mammoth", "tsx"],
   },
   {
     path: "src/device/tools/",
@@ -166,6 +167,7 @@ export const deviceTable: readonly Room[] = [
       "src/device/store/key-source.ts",
       "src/device/agent/port.ts",
       "src/device/sources/port.ts",
+      "src/device/homebase/port.ts",
     ],
     packages: [],
   },
@@ -180,7 +182,7 @@ export const deviceTable: readonly Room[] = [
       "src/device/skills/",
       "src/device/agent/",
     ],
-    packages: ["node:*", "commander", "uqr"],
+    packages: ["node:*", "commander", "uqr", "cli-progress"],
   },
   {
     path: "src/device/api/",

@@ -81,7 +81,7 @@ export const relayTable: readonly Room[] = [
     path: "src/relay/admin/",
     why: "an operator's commands work on store and db, never on the edges",
     imports: [...relayGround, "src/relay/db/", "src/relay/store/"],
-    packages: ["node:*", "postgres", "typebox"],
+    packages: ["node:*", "postgres", "typebox", "ws"],
   },
   {
     path: "src/relay/*",

@@ -7,6 +7,7 @@ import type { Clock } from "../shared/clock.ts";
 import type { Result } from "../shared/result.ts";
 import type { Rng } from "../shared/rng.ts";
 import type { DeviceAgent } from "./agent/port.ts";
+import type { DeviceHomebase } from "./homebase/port.ts";
 import type { Choices } from "./skills/landing.ts";
 import type { Review } from "./skills/review.ts";
 import type { Skill } from "./skills/skill.ts";
@@ -56,6 +57,8 @@ export interface Identity {
 
 export interface DeviceView {
   readonly deviceId: string;
+  /** As the device calls itself; `undefined` until it has told its siblings. */
+  readonly name: string | undefined;
   readonly state: "active" | "admin" | "revoked";
   readonly thisDevice: boolean;
   readonly addedMs: number;
@@ -134,6 +137,8 @@ export type DeviceEvent =
   | { readonly type: "contact"; readonly aik: string }
   | { readonly type: "devices" }
   | { readonly type: "skills" }
+  /** An operation between own devices came, or went further. */
+  | { readonly type: "homebase" }
   | { readonly type: "set-aside"; readonly reason: string };
 
 export interface Device extends AsyncDisposable {
@@ -180,6 +185,8 @@ export interface Device extends AsyncDisposable {
 
   readonly skills: DeviceSkills;
   readonly agent: DeviceAgent;
+  /** Asking one's other devices, and being asked by them. */
+  readonly homebase: DeviceHomebase;
   /** Notebook, memory log, grants and files. */
   readonly sources: DeviceSources;
 

@@ -5,7 +5,7 @@
  * Who may send what was judged when the item was opened; nothing is judged again here except what
  * only the store can say: how many strangers may wait, and whether a relay may be followed.
  *
- * Spec: docs/protocol.md "Tags", "Opening", "View mismatch".
+ * Spec: docs/protocol.md "Tags", "Opening", "View mismatch", "Device control".
  */
 import { clampU64 } from "../shared/bytes.ts";
 import { idText } from "../shared/ids.ts";
@@ -14,6 +14,7 @@ import { assertNever } from "../shared/result.ts";
 import { randomFraction, type Rng } from "../shared/rng.ts";
 import type { DeviceEvent } from "./device.ts";
 import { admitGuest, applyProfile } from "./identity/contacts.ts";
+import { hearControl } from "./homebase/hear.ts";
 import type { InviteKeyRequest } from "./identity/invites.ts";
 import { ownIdentity } from "./identity/keys.ts";
 import { learnLists } from "./identity/lists.ts";
@@ -119,6 +120,9 @@ function giveMeaning(context: Context, payload: Payload): string | undefined {
 
 function takeMessage(context: Context): string | undefined {
   const { tx, opened, senderAik, arrival } = context;
+  const control = hearControl(tx, opened, { ...arrival, rng: context.rng });
+  if (control === "changed") announce(context, { type: "homebase" });
+  if (control !== "text") return undefined;
   if (opened.relation === "unknown" && getContact(tx, senderAik) === undefined) {
     // A stranger waits for a decision; their message is no business of the agent, and unconfirmed.
     if (countContacts(tx, "request") >= maxPendingRequests) return "requests-full";
@@ -223,7 +227,10 @@ function takeAccept(context: Context, accept: ContactAccept): undefined {
 
 function takeSync(context: Context, payload: Extract<Payload, { kind: "sync" }>): undefined {
   const { tx, effects, arrival } = context;
-  const outcome = applySync(tx, payload.topic, payload.json, arrival.nowMs);
+  const outcome = applySync(tx, payload.topic, payload.json, {
+    nowMs: arrival.nowMs,
+    senderDevice: idText(context.opened.sender.deviceId),
+  });
   if (outcome === undefined) {
     tx.afterCommit(() => effects.notice(`a sibling sent "${payload.topic}": update pixie here`));
     return;

@@ -49,6 +49,8 @@ export async function runDaemon(parts: DaemonParts): Promise<Result<undefined, D
   const unsubscribe = device.onEvent(parts.onEvent);
   const started = device.start();
   if (!started.ok) return started;
+  // Only a process that stays works for other devices: a command would leave their questions half done.
+  device.homebase.serve();
   // Leaves before the device does: no client meets a closed store.
   await using api = await serveApi(device, config.dataDir);
   parts.onReady({

@@ -12,12 +12,14 @@ import type { Clock } from "../shared/clock.ts";
 import { err, ok, type Result } from "../shared/result.ts";
 import { type AgentEvent, answerOf } from "./agent/events.ts";
 import { isTainted } from "./agent/history.ts";
-import { deviceViews, identityView } from "./identity/devices.ts";
+import { deviceViews } from "./identity/devices.ts";
 import { payloadTag } from "./messaging/payload.ts";
 import { sentinelKind } from "./sentinel.ts";
 import { skillCard } from "./skill-card.ts";
+import { createDocumentReader } from "./sources/document-reader.ts";
 import { createFileIndexer } from "./sources/file-indexer.ts";
 import { isDiskTrouble } from "./sources/file-walk.ts";
+import { whyFile } from "./sources/file-why.ts";
 import {
   type AgentRun,
   catchUpMemory,
@@ -38,12 +40,13 @@ import { deleteRoot } from "./store/files.ts";
 import type { MessageRow } from "./store/messages.ts";
 import { notebookRows } from "./store/notebook.ts";
 import type { DeviceStore, ReadTx, WriteTx } from "./store/sqlite.ts";
+import type { AskSibling } from "./tools/find-file.ts";
 import type { OwnedDevice } from "./tools/list-devices.ts";
 import type { ToolBox } from "./tools/tool.ts";
 import { createToolBox } from "./tools/tool-set.ts";
 
 /** Sources for the owner, tools for the agent, and where the agent's turns are remembered. */
-export interface OwnSources {
+export interface OwnSources extends Disposable {
   readonly sources: DeviceSources;
   readonly tools: ToolBox;
   /** Logs a turn, within the transaction that keeps it. */
@@ -54,13 +57,22 @@ export interface OwnSources {
 export function createOwnSources({
   store,
   clock,
+  askSibling,
 }: {
   readonly store: DeviceStore;
   readonly clock: Clock;
+  readonly askSibling: AskSibling;
 }): OwnSources {
-  const indexer = createFileIndexer(store, clock.nowMs);
+  const reader = createDocumentReader(clock);
+  const indexer = createFileIndexer(store, clock.nowMs, reader);
   const ownedDevices = (): readonly OwnedDevice[] => store.read(devicesOf);
-  const tools = createToolBox({ store, textOf: messageText, indexer, ownedDevices });
+  const tools = createToolBox({
+    store,
+    textOf: messageText,
+    indexer,
+    ownedDevices,
+    askSibling,
+  });
   const sources: DeviceSources = {
     notes: () => store.read(notebookRows),
     saveNote: (note) =>
@@ -80,6 +92,7 @@ export function createOwnSources({
     grant: (kind, target) => grant(store, { kind, target, grantedMs: clock.nowMs() }),
     revoke: (kind, target) => revoke(store, kind, target),
     indexFiles: indexer.step,
+    whyFile: (file) => store.read((tx) => whyFile(tx, file)),
     runTool: async (toolName, args, zone) => {
       const tool = tools.get(toolName);
       if (tool === undefined) {
@@ -96,7 +109,7 @@ export function createOwnSources({
     catchUpWithin(tx, messageText);
     rememberRun(tx, run);
   };
-  return { sources, tools, remember };
+  return { sources, tools, remember, [Symbol.dispose]: () => reader[Symbol.dispose]() };
 }
 
 function runOf(events: readonly AgentEvent[]): AgentRun | undefined {
@@ -108,15 +121,9 @@ function runOf(events: readonly AgentEvent[]): AgentRun | undefined {
 }
 
 function devicesOf(tx: ReadTx): readonly OwnedDevice[] {
-  const own = identityView(tx);
-  if (own === undefined) return [];
   return deviceViews(tx)
     .filter(({ state }) => state !== "revoked")
-    .map(({ deviceId, thisDevice }) => ({
-      deviceId,
-      thisDevice,
-      name: thisDevice ? own.deviceName : undefined,
-    }));
+    .map(({ deviceId, thisDevice, name }) => ({ deviceId, thisDevice, name }));
 }
 
 /** What a message says for the log: its text, or what was shared. */

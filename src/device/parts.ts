@@ -13,7 +13,7 @@ import { createDispatch } from "./dispatch.ts";
 import { ownIdentity } from "./identity/keys.ts";
 import { compareView } from "./identity/lists.ts";
 import { createRelayTime, type RelayTime } from "./identity/relay-time.ts";
-import { payOwedSync } from "./identity/sync.ts";
+import { payOwedSync, queueNames } from "./identity/sync.ts";
 import { type BundleRefresh, createBundleRefresh } from "./messaging/bundle-refresh.ts";
 import { createInbox, type Inbox } from "./messaging/inbox.ts";
 import type { OpenedMessage } from "./messaging/payload.ts";
@@ -105,13 +105,16 @@ export function joinRooms(ground: Ground): DeviceParts {
   return { ...ground, relayTime, background, bundles, pump, inbox, connection };
 }
 
-/** A device that was linked can be sealed to by now: it gets people, invites and history. */
+/** Siblings hear our name; one that was linked can be sealed to by now: it gets people and history. */
 function payOwed(ground: Ground, relayTime: RelayTime, aik: string): void {
   const { store, clock, rng } = ground;
   const own = store.read(ownIdentity);
   if (own?.aikText !== aik) return;
   const relayNowMs = relayTime.nowMs(own.relayOrigin);
-  store.write((tx) => payOwedSync(tx, own, relayNowMs, { nowMs: clock.nowMs(), rng }));
+  store.write((tx) => {
+    queueNames(tx, own, { nowMs: clock.nowMs(), rng });
+    payOwedSync(tx, own, relayNowMs, { nowMs: clock.nowMs(), rng });
+  });
 }
 
 /** A sender has seen a list of ours that we do not know: the relay's chain decides who is alarmed. */

@@ -32,12 +32,12 @@ import { createLibrary } from "./library/library.ts";
 import { composeText } from "./messaging/compose.ts";
 import { deliveryView, messageViews } from "./messaging/conversation.ts";
 import { sendMessage } from "./messaging/send.ts";
-import { createOwnSources } from "./own-sources.ts";
+import { askingParts, createOwnHomebase, type OwnHomebase, siblingSearch } from "./own-homebase.ts";
+import { createOwnSources, type OwnSources } from "./own-sources.ts";
 import { type DeviceParts, joinRooms } from "./parts.ts";
 import { settle } from "./settle.ts";
 import { loadStaticRouter } from "./router/static.ts";
 import { skillCard } from "./skill-card.ts";
-import type { DeviceSources } from "./sources/port.ts";
 import { getOwnAccount } from "./store/identity.ts";
 import { forgetOldIds } from "./store/messages.ts";
 import { openDataFolder, openInMemory, type OpenStore } from "./store/open-folder.ts";
@@ -56,16 +56,14 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
   const clock = options.clock ?? systemClock;
   const rng = options.rng ?? systemRng;
   opened.value.store.write((tx) => forgetOldIds(tx, clock.nowMs()));
-  const listeners = new Set<(event: DeviceEvent) => void>();
+  const { emit, onEvent } = createListeners();
   const parts = joinRooms({
     store: opened.value.store,
     transport: options.transport ?? createRelayTransport({ clock, rng }),
     clock,
     rng,
     delays: options.delays ?? defaultDelays,
-    emit: (event) => {
-      for (const listener of listeners) listener(event);
-    },
+    emit,
     notice,
   });
   const skills = createLibrary({
@@ -79,7 +77,9 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
     await closeAll(parts, opened.value);
     return skills;
   }
-  const own = createOwnSources(parts);
+  const zone = (): string => options.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const asking = askingParts(parts, onEvent);
+  const own = createOwnSources({ ...parts, askSibling: siblingSearch(asking) });
   const asks = queueAsks(
     createAssistant({
       ...parts,
@@ -88,19 +88,36 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
       onRun: own.remember,
       onDemand: () => [],
       approver: nobodyAnswers,
-      zone: () => options.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+      zone,
       onSkillsChanged: () => parts.emit({ type: "skills" }),
     }),
   );
+  const home = createOwnHomebase({ parts, agent: asks.agent, tools: own.tools, zone, asking });
   return ok(
     deviceOver(parts, {
       open: opened.value,
       skills: skills.value,
       asks,
-      sources: own.sources,
-      listeners,
+      home,
+      own,
+      onEvent,
     }),
   );
+}
+
+function createListeners(): Pick<Device, "onEvent"> & {
+  readonly emit: (event: DeviceEvent) => void;
+} {
+  const listeners = new Set<(event: DeviceEvent) => void>();
+  return {
+    emit: (event) => {
+      for (const listener of listeners) listener(event);
+    },
+    onEvent: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
 }
 
 async function openStore(
@@ -120,13 +137,14 @@ interface Opened {
   readonly open: OpenStore;
   readonly skills: DeviceSkills;
   readonly asks: AskQueue;
-  readonly sources: DeviceSources;
-  readonly listeners: Set<(event: DeviceEvent) => void>;
+  readonly home: OwnHomebase;
+  readonly own: OwnSources;
+  readonly onEvent: Device["onEvent"];
 }
 
 function deviceOver(
   parts: DeviceParts,
-  { open, skills, asks, sources, listeners }: Opened,
+  { open, skills, asks, home, own, onEvent }: Opened,
 ): Device {
   const { store, relayTime, connection, pump } = parts;
   let closing: Promise<void> | undefined;
@@ -161,11 +179,9 @@ function deviceOver(
     delivery: (messageId) => store.read((tx) => deliveryView(tx, messageId)),
     skills,
     agent: asks.agent,
-    sources,
-    onEvent: (listener) => {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    sources: own.sources,
+    homebase: home.homebase,
+    onEvent,
     close,
     [Symbol.asyncDispose]: close,
   };

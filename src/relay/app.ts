@@ -23,6 +23,7 @@ import { createLanes } from "./lanes.ts";
 import type { Logger } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { joinNeighbourhood, type Neighbourhood } from "./neighbourhood.ts";
+import { createProbes, type Probes } from "./probes.ts";
 import { after, inTime, readReadiness, type Readiness, withinBound } from "./readiness.ts";
 import { createRequestPorts } from "./request-ports.ts";
 import { purgeRetiredKeys } from "./store/access-keys.ts";
@@ -42,6 +43,7 @@ import { maxDeviceFrameBytes, registerDeviceRoute } from "./ws/route.ts";
 export interface RelayAppOptions {
   readonly config: RelayConfig;
   readonly sql: Sql;
+  readonly planOnce: Sql;
   /** How other processes on this database are heard; undefined where there can be none. */
   readonly listen?: Database["listen"] | undefined;
   readonly state: RelayState;
@@ -57,6 +59,8 @@ export interface RelayApp {
   readonly setOrigin: (origin: string) => void;
   /** Everything that is counted, as text. Never rejects. */
   readonly scrape: () => ReturnType<Metrics["scrape"]>;
+  /** Marks of the doctor, and the address that each came from. */
+  readonly probes: Probes;
   /** How the relay stands. Never rejects. */
   readonly readiness: () => Promise<Readiness>;
   /** Looks at the disk, from now on. */
@@ -77,7 +81,7 @@ const maxWaitingLookups = 8_192;
 
 /** Wires a relay. */
 export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp> {
-  const { config, sql, clock, log } = options;
+  const { config, sql, planOnce, clock, log } = options;
   const registry = new ConnectionRegistry();
   const http = await createHttpServer({
     trustedProxies: config.trustedProxies,
@@ -100,6 +104,7 @@ export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp
   const expiry = createRelayExpiry(options, metrics);
   const lanes = createLanes({
     sql,
+    planOnce,
     count: options.state.lanes,
     ensureDay: expiry.ensureDay,
     wake: (news, fresh) => {
@@ -114,13 +119,15 @@ export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp
   const readiness = (): Promise<Readiness> => readReadiness(sql, storage, clock);
   const origin = { text: "", digest: new Uint8Array(32) };
   const addressLimit = createRateLimit({ perMinute: config.addressRequestsPerMinute, clock });
-  const joined = { registry, neighbourhood, recipients, metrics, addressLimit, origin };
+  const probes = createProbes();
+  const joined = { probes, registry, neighbourhood, recipients, metrics, addressLimit, origin };
   const parts = { ...options, lanes, wakeups, storage, readiness, ...joined };
   addHttpRoutes(http, parts);
   addDeviceRoute(http, parts);
   return {
     http,
     expiry,
+    probes,
     setOrigin: (text) => Object.assign(origin, { text, digest: originHash(text) }),
     scrape: () => scrape(parts),
     readiness,

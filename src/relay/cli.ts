@@ -10,6 +10,7 @@ import type { Command } from "commander";
 import type { InviteOrder } from "./admin/invite-commands.ts";
 import { registerBackupCommands } from "./backup-commands.ts";
 import { addCommand, fail, load, withSettings } from "./command-settings.ts";
+import { registerDoctorCommand } from "./doctor-command.ts";
 import { dumpRelayConfig, type LoadedConfig, type RelayConfig } from "./config.ts";
 import { causeText } from "./db/database-error.ts";
 import { exitCodes } from "./exit-codes.ts";
@@ -47,6 +48,8 @@ export function registerRelayCommands(program: Command): void {
   );
   addInviteCommands(relay);
   registerBackupCommands(relay);
+  registerDoctorCommand(relay);
+  addRelaneCommand(relay);
   const config = relay.command("config").description("look at the configuration without starting");
   addCommand(config, "check", "say whether the configuration is valid", () => {
     process.stdout.write("the configuration is valid\n");
@@ -71,6 +74,22 @@ function addInviteCommands(relay: Command): void {
   withSettings(list).action(() => order({ type: "list" }, list.opts()));
   const revoke = invite.command("revoke").description("end a code").argument("<id>");
   withSettings(revoke).action((id: string) => order({ type: "revoke", id }, revoke.opts()));
+}
+
+function addRelaneCommand(relay: Command): void {
+  const command = relay
+    .command("relane")
+    .description("change the number of lanes, while no relay runs")
+    .requiredOption("--lanes <n>", "lanes from now on");
+  withSettings(command).action(async () => {
+    const { lanes, ...options } = command.opts<Readonly<Record<string, unknown>>>();
+    const loaded = load(options);
+    if (loaded === undefined) return;
+    const { runRelane } = await import("./admin/relane.ts");
+    const done = await runRelane(loaded.config, String(lanes));
+    if (done.ok) process.stdout.write(`${JSON.stringify(done.value)}\n`);
+    else fail(done.error.message, done.error.type === "input" ? exitCodes.config : exitCodes.start);
+  });
 }
 
 async function order(what: InviteOrder, options: Readonly<Record<string, unknown>>): Promise<void> {

@@ -10,4 +10,6 @@ export const exitCodes = {
   start: 3,
   /** Stopped by a signal, and connections were cut because the drain took longer than `drain_ms`. */
   drain: 4,
+  /** The doctor found something that does not work. */
+  unhealthy: 5,
 } as const;

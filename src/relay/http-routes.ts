@@ -22,6 +22,7 @@ import { registerRendezvous } from "./http/rendezvous.ts";
 import type { RelayHttp } from "./http/replies.ts";
 import type { Lanes } from "./lanes.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Probes } from "./probes.ts";
 import { type Readiness, withinBound } from "./readiness.ts";
 import { takeReserveBundle } from "./store/access-keys.ts";
 import { readBundle, registerAccount } from "./store/accounts.ts";
@@ -43,6 +44,7 @@ export interface RouteParts {
   readonly addressLimit: RateLimit;
   readonly origin: { readonly text: string; readonly digest: Uint8Array };
   readonly readiness: () => Promise<Readiness>;
+  readonly probes: Probes;
 }
 
 /** Adds every route but the WebSocket. */
@@ -63,6 +65,7 @@ export function addHttpRoutes(http: RelayHttp, parts: RouteParts): void {
     registration: config.registration,
     contact: config.contact,
     readiness: parts.readiness,
+    probed: parts.probes.seen,
     clock,
   });
   registerOpenapi(http);

@@ -7,6 +7,7 @@ import { parseRelayOrigin } from "../shared/crypto/origin.ts";
 import { err, ok, type Result } from "../shared/result.ts";
 import { type AdminListener, openAdminListener } from "./admin/listener.ts";
 import { adminPages } from "./admin/pages.ts";
+import { findPortHolder } from "./admin/port-holder.ts";
 import { createRelayApp, type RelayApp } from "./app.ts";
 import { isLoopback, type RelayConfig } from "./config.ts";
 import { type Database, openDatabase } from "./db/client.ts";
@@ -99,13 +100,13 @@ export async function createRelay(options: RelayOptions): Promise<Result<Relay, 
 
 async function startApp(
   { config, clock, log }: Required<RelayOptions>,
-  { sql, kind, listen: listenToOthers }: Database,
+  { sql, planOnce, kind, listen: listenToOthers }: Database,
 ): Promise<Result<{ readonly app: RelayApp; readonly epoch: string }, RelayStartError>> {
   try {
     const state = await readRelayState(sql);
     // The embedded database belongs to this process alone.
     const others = kind === "embedded" ? undefined : listenToOthers;
-    const app = await createRelayApp({ config, sql, listen: others, state, clock, log });
+    const app = await createRelayApp({ config, sql, planOnce, listen: others, state, clock, log });
     try {
       await app.watchStorage();
       await app.expiry.start();
@@ -143,7 +144,12 @@ async function listenForOperator(
     host,
     port,
     isLoopback: isLoopback(host),
-    pages: adminPages({ scrape: app.scrape, readiness: app.readiness, clock }),
+    pages: adminPages({
+      scrape: app.scrape,
+      readiness: app.readiness,
+      probes: app.probes.list,
+      clock,
+    }),
   });
   if (opened.ok) return opened;
   const settings = ["admin_host", "admin_port"] as const;
@@ -161,9 +167,11 @@ function listenError(
   { host, port, settings: [hostName, portName] }: Address,
 ): RelayStartError {
   const code = failureCode(cause);
+  const holder = code === "EADDRINUSE" ? findPortHolder(port) : undefined;
+  const who = holder === undefined ? "another program" : `pid ${holder.pid} (${holder.command})`;
   const advice =
     code === "EADDRINUSE"
-      ? `another program, perhaps another relay, listens there: stop it or set another ${portName}`
+      ? `${who} listens there: stop it or set another ${portName}`
       : `check ${hostName} and ${portName}`;
   return {
     type: "listen",

@@ -32,6 +32,8 @@ export interface Lanes {
 /** What lanes are built on. */
 export interface LanesOptions {
   readonly sql: Sql;
+  /** For accepting: the same statement for every batch. */
+  readonly planOnce: Sql;
   readonly count: number;
   readonly ensureDay: (day: number) => Promise<void>;
   /** Told what each batch committed. */
@@ -66,7 +68,7 @@ export function createLanes(options: LanesOptions): Lanes {
 }
 
 function createLane(lane: number, options: LanesOptions): Lane {
-  const { sql, ensureDay, wake, clock, log, metrics } = options;
+  const { sql, planOnce, ensureDay, wake, clock, log, metrics } = options;
   const read = createBatcher<LaneRead, Awaited<ReturnType<LanePorts["read"]>>>({
     run: (reads) => {
       const days = { from: reads[0]?.fromDay ?? 0, to: dayOf(clock.nowMs()) + 2 };
@@ -87,7 +89,7 @@ function createLane(lane: number, options: LanesOptions): Lane {
       insert: async (uploads) => {
         const done = metrics.committing(uploads.reduce((sum, each) => sum + each.copies.length, 0));
         try {
-          return await insertItems(sql, lane, { uploads, nowMs: clock.nowMs() });
+          return await insertItems(planOnce, lane, { uploads, nowMs: clock.nowMs() });
         } finally {
           done();
         }

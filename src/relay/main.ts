@@ -5,7 +5,9 @@
  * commits, close sockets, end within `drain_ms`. A second signal ends the process at once; what was
  * accepted is on disk either way. Reading flags is cli.ts, building the relay is index.ts.
  */
+import { systemClock } from "../shared/clock.ts";
 import { softwareVersion } from "../shared/wire/version.ts";
+import { clockProblem } from "./admin/clock-problem.ts";
 import type { RelayConfig } from "./config.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { createRelay, type Relay } from "./index.ts";
@@ -28,6 +30,11 @@ const signalNumbers: Readonly<Record<StopSignal, number>> = { SIGINT: 2, SIGTERM
 /** Runs the relay until a signal; resolves with the exit code. */
 export async function runRelay({ config, hints }: RunOptions): Promise<number> {
   const log = createLog({ level: config.logLevel });
+  const wrongClock = clockProblem(systemClock.nowMs());
+  if (wrongClock !== undefined) {
+    process.stderr.write(`pixie relay: ${wrongClock}\n`);
+    return exitCodes.start;
+  }
   const signal = firstSignal();
   const started = await createRelay({ config, log });
   if (!started.ok) {

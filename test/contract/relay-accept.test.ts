@@ -78,7 +78,7 @@ describe.each(testStores())("accepting on $name", ({ open }) => {
     const [a = "", b = ""] = bob.mailboxes;
     const tiny = { items: 1, bytes: 2 ** 30, largeBytes: 2 ** 30 };
     const batch = (upload: CheckedUpload, quota = tiny) =>
-      insertItems(db.sql, 0, { uploads: [upload], nowMs: storeNowMs }, quota);
+      insertItems(db.database.planOnce, 0, { uploads: [upload], nowMs: storeNowMs }, quota);
     await batch(storeUpload(bob, { to: [b] }));
     const upload = storeUpload(bob);
     expect(states(await batch(upload))).toEqual([["stored", "full"]]);
@@ -96,7 +96,7 @@ describe.each(testStores())("accepting on $name", ({ open }) => {
     const one = { items: 1, bytes: 2 ** 30, largeBytes: 2 ** 30 };
     const upload = storeUpload(bob);
     const batch = (...uploads: CheckedUpload[]) =>
-      insertItems(db.sql, 0, { uploads, nowMs: storeNowMs }, one);
+      insertItems(db.database.planOnce, 0, { uploads, nowMs: storeNowMs }, one);
     await batch(upload);
     expect(states(await batch(storeUpload(bob), upload))).toEqual([["full"], ["duplicate"]]);
   });
@@ -144,7 +144,12 @@ describe.each(testStores())("accepting on $name", ({ open }) => {
           const [mailbox = ""] = bob.mailboxes;
           for (const buckets of batches) {
             const uploads = buckets.map((bucket) => storeUpload(bob, { bucket }));
-            const outcomes = await insertItems(db.sql, 0, { uploads, nowMs: storeNowMs }, quota);
+            const outcomes = await insertItems(
+              db.database.planOnce,
+              0,
+              { uploads, nowMs: storeNowMs },
+              quota,
+            );
             const row = await mailboxRow(db.sql, mailbox);
             expect(row).toMatchObject(await countedItems(db.sql, mailbox));
             expect(row.items).toBeLessThanOrEqual(quota.items);
@@ -183,7 +188,7 @@ describe.each(testStores())("accepting on $name", ({ open }) => {
     try {
       const bob = await createMailboxes(fresh.sql, 3);
       const upload = storeUpload(bob);
-      await insertItems(fresh.sql, 0, {
+      await insertItems(fresh.database.planOnce, 0, {
         uploads: [upload, storeUpload(bob, { to: bob.mailboxes.slice(0, 1) })],
         nowMs: storeNowMs,
       });
@@ -208,7 +213,7 @@ describe.each(testStores())("accepting on $name", ({ open }) => {
         );
       }
       // A late retry neither delivers again nor leaves a body behind.
-      await insertItems(fresh.sql, 0, { uploads: [upload], nowMs: storeNowMs });
+      await insertItems(fresh.database.planOnce, 0, { uploads: [upload], nowMs: storeNowMs });
       expect(await bodyCounts(fresh.sql)).toEqual([]);
     } finally {
       await fresh.drop();
@@ -252,7 +257,7 @@ describe.each(testStores())("accepting on $name", ({ open }) => {
   it("keeps lanes apart", async () => {
     const bob = await createMailboxes(db.sql, 2, 3);
     expect(states(await insert(storeUpload(bob)))).toEqual([["gone", "gone"]]);
-    const outcomes = await insertItems(db.sql, 3, {
+    const outcomes = await insertItems(db.database.planOnce, 3, {
       uploads: [storeUpload(bob)],
       nowMs: storeNowMs,
     });

@@ -7,7 +7,13 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 
 import { parseCases } from "../../scripts/eval/choice.ts";
-import { bankConcepts, nearMisses, slots, smallTalk, wordGroups } from "../../scripts/router/bank.ts";
+import {
+  bankConcepts,
+  nearMisses,
+  slots,
+  smallTalk,
+  wordGroups,
+} from "../../scripts/router/bank.ts";
 import { builtinHandles } from "../../scripts/router/corpus.ts";
 import { bankHash } from "../../scripts/router/bank-hash.ts";
 

@@ -48,6 +48,7 @@ export const fakeDeviceView: DeviceView = {
   thisDevice: true,
   addedMs: 1,
   hasPrekey: true,
+  name: "laptop",
 };
 
 /** Builds a fake. Parts given replace its answers. */
@@ -92,7 +93,16 @@ export function fakeDevice(parts: Partial<Device> = {}): FakeDevice {
     delivery: () => ({ state: "accepted", copies: [], reason: undefined }),
     skills: library.skills,
     agent: fakeAgent,
-    sources: createOwnSources({ store: library.store, clock: systemClock }).sources,
+    homebase: {
+      serve: () => void calls.push("serve"),
+      ask: () => Promise.resolve(err({ type: "no-such-device", message: "there is one device" })),
+      list: () => ({ operations: [], foreignTexts: 0 }),
+    },
+    sources: createOwnSources({
+      store: library.store,
+      clock: systemClock,
+      askSibling: () => Promise.resolve({ ok: false, reason: "there is one device" }),
+    }).sources,
     onEvent: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);

@@ -18,10 +18,23 @@ const count = Type.Integer();
 export const progressView = Type.Union([
   agentEventView,
   Type.Object({ type: Type.Literal("queued"), ahead: count }),
+  Type.Object({ type: Type.Literal("device-state"), state: text, ahead: count }),
 ]);
 
-/** One step of an operation: an event of the turn, or how many questions are ahead of it. */
-export type Progress = AgentEvent | { readonly type: "queued"; readonly ahead: number };
+/** One step of an operation. */
+export type Progress =
+  | AgentEvent
+  /** So many questions are ahead of this one. */
+  | { readonly type: "queued"; readonly ahead: number }
+  /** How far another device is with it. */
+  | { readonly type: "device-state"; readonly state: string; readonly ahead: number };
+
+/** How the caller of an operation follows it. */
+export interface Following {
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+}
 
 const trace = Type.Array(agentEventView);
 const runView = Type.Object({

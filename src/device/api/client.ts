@@ -13,10 +13,10 @@ import { Value } from "typebox/value";
 import { err, ok, type Result } from "../../shared/result.ts";
 import { softwareVersion } from "../../shared/wire/version.ts";
 import type { DeviceError } from "../device.ts";
+import type { Following } from "./agent-operations.ts";
 import { follow } from "./follow.ts";
 import { type OperationName, operations, type ParamsOf, type ResultOf } from "./operations.ts";
 import type { Answer, Performer } from "./perform.ts";
-import type { Following } from "./perform-agent.ts";
 import { findSocket } from "./socket-path.ts";
 
 /** A daemon that answered. */

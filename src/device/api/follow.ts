@@ -11,8 +11,7 @@ import { Type } from "typebox";
 import { Value } from "typebox/value";
 
 import { err, ok, type Result } from "../../shared/result.ts";
-import { progressView } from "./agent-operations.ts";
-import type { Following } from "./perform-agent.ts";
+import { type Following, progressView } from "./agent-operations.ts";
 
 /** Where to send what. */
 export interface FollowTarget {

@@ -10,6 +10,7 @@ import { type TObject, type TProperties, Type } from "typebox";
 
 import { maxMessageBytes } from "../../shared/limits.ts";
 import { agentOperations } from "./agent-operations.ts";
+import { homebaseOperations } from "./homebase-operations.ts";
 import { sourceOperations } from "./source-operations.ts";
 import { reviewView } from "./review-view.ts";
 import {
@@ -120,6 +121,7 @@ export const operations = {
     }),
   },
   ...agentOperations,
+  ...homebaseOperations,
   ...sourceOperations,
 };
 

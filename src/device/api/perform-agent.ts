@@ -6,7 +6,7 @@
 import { ok, type Result } from "../../shared/result.ts";
 import type { AskOptions } from "../agent/port.ts";
 import type { Device, DeviceError } from "../device.ts";
-import type { Progress } from "./agent-operations.ts";
+import type { Following } from "./agent-operations.ts";
 import type { OperationName, ParamsOf, ResultOf } from "./operations.ts";
 import { toWire, type Wire } from "./views.ts";
 
@@ -23,13 +23,6 @@ export type AgentOperation = Extract<
   | "alignment"
   | `align-${string}`
 >;
-
-/** How the caller of an operation follows it. */
-export interface Following {
-  /** Aborts when nobody waits for the answer any more. */
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (progress: Progress) => void;
-}
 
 /** The handlers over one device. */
 export type AgentHandlers = {

@@ -8,7 +8,9 @@ import { Value } from "typebox/value";
 
 import { err, ok, type Result } from "../../shared/result.ts";
 import type { Device, DeviceError } from "../device.ts";
+import type { Following } from "./agent-operations.ts";
 import { createGrants } from "./grants.ts";
+import { homebaseHandlers, type HomebaseOperation } from "./homebase-operations.ts";
 import {
   type OperationName,
   type Operations,
@@ -16,7 +18,7 @@ import {
   type ParamsOf,
   type ResultOf,
 } from "./operations.ts";
-import { type AgentOperation, agentHandlers, type Following } from "./perform-agent.ts";
+import { type AgentOperation, agentHandlers } from "./perform-agent.ts";
 import { type SourceOperation, sourceHandlers } from "./perform-sources.ts";
 import { toWire, type Wire } from "./views.ts";
 
@@ -44,6 +46,7 @@ export function createPerformer(device: Device): Performer {
     ...deviceHandlers(device),
     ...skillHandlers(device),
     ...agentHandlers(device),
+    ...homebaseHandlers(device),
     ...sourceHandlers(device),
   };
   const perform: Performer["perform"] = (name, params, following) =>
@@ -66,7 +69,7 @@ type SkillOperation = Extract<OperationName, "skills" | `${string}-skill` | `${s
 
 function deviceHandlers(
   device: Device,
-): Omit<Handlers, SkillOperation | AgentOperation | SourceOperation> {
+): Omit<Handlers, SkillOperation | AgentOperation | HomebaseOperation | SourceOperation> {
   const grants = createGrants(device);
   return {
     status: async () => ok(toWire({ identity: device.identity(), ...device.status() })),

@@ -6,7 +6,14 @@
  */
 import { Type } from "typebox";
 
-import type { GrantView, IndexView, MemoryView, NoteView, ToolAnswer } from "../sources/port.ts";
+import type {
+  GrantView,
+  IndexView,
+  MemoryView,
+  NoteView,
+  ToolAnswer,
+  WhyFileView,
+} from "../sources/port.ts";
 import { orNull, type Wire } from "./views.ts";
 
 const text = Type.String();
@@ -48,10 +55,18 @@ const grantView = Type.Object({ kind: grantKind, target: text, grantedMs: Type.N
 const indexView = Type.Object({
   state: Type.Union([Type.Literal("running"), Type.Literal("done")]),
   seen: count,
+  expected: count,
   text: count,
   nameOnly: count,
   passedOver: count,
   problems: Type.Array(text),
+});
+
+const whyFileView = Type.Object({
+  path: text,
+  root: orNull(text),
+  foundBy: Type.Union([Type.Literal("content"), Type.Literal("name"), Type.Literal("nothing")]),
+  reason: text,
 });
 
 const toolAnswer = Type.Union([
@@ -88,6 +103,10 @@ export const sourceOperations = {
     params: Type.Object({ budgetMs: Type.Integer({ minimum: 1, maximum: 10_000 }) }, closed),
     result: indexView,
   },
+  "why-file": {
+    params: Type.Object({ path: Type.String({ maxLength: 4_096 }) }, closed),
+    result: whyFileView,
+  },
   "run-tool": {
     params: Type.Object(
       {
@@ -115,5 +134,6 @@ export const sourceSchemasFit: [
   Same<ResultOf<"memory">[number], Wire<MemoryView>>,
   Same<ResultOf<"grant-context">, Wire<GrantView>>,
   Same<ResultOf<"index-files">, Wire<IndexView>>,
+  Same<ResultOf<"why-file">, Wire<WhyFileView>>,
   Same<ResultOf<"run-tool">, Wire<ToolAnswer>>,
-] = [true, true, true, true, true];
+] = [true, true, true, true, true, true];

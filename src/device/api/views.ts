@@ -51,6 +51,7 @@ export const identityView = Type.Object({
 /** One device of the own account. */
 export const deviceView = Type.Object({
   deviceId: text,
+  name: orNull(text),
   state: Type.Union([Type.Literal("active"), Type.Literal("admin"), Type.Literal("revoked")]),
   thisDevice: Type.Boolean(),
   addedMs: timeMs,

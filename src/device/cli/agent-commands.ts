@@ -12,6 +12,7 @@ import type { DeviceError } from "../device.ts";
 import { modeFlag, parseMode, slashRemark } from "./ask-options.ts";
 import { addCommand, type CliParts, type Invocation, type Outcome, usage } from "./command.ts";
 import { type AnswerOutput, followedTurn, type StartTurn, stopSignal } from "./followed-turn.ts";
+import { askOn } from "./homebase-commands.ts";
 import { eventLines } from "./trace-text.ts";
 import { visibleLine } from "./visible.ts";
 
@@ -24,9 +25,10 @@ export function registerAgentCommands(program: Command, parts: CliParts): void {
       'pixie ask "what is on this weekend?"',
       'pixie ask "/check-schedule tomorrow"',
       'pixie ask --mode plan "what is on this weekend?"',
+      'pixie ask "where is my passport?" --on laptop',
       "pixie ask - --json",
     ],
-    options: [modeFlag],
+    options: [modeFlag, ["--on <device>", "ask another of your devices, by name or id"]],
     run: ask,
   });
   addCommand(program, parts, {
@@ -87,6 +89,13 @@ async function ask(invocation: Invocation): Promise<Outcome> {
   const question =
     typed === undefined || typed === "-" ? (await io.readInput()).replace(/\r?\n$/, "") : typed;
   const signal = stopSignal(invocation);
+  const device = invocation.text("on");
+  if (device !== undefined) {
+    if (mode.value !== "agent") return usage("--on: another device answers in mode agent only");
+    return await withSession({ connect: true }, (session) =>
+      askOn(invocation, session, { device, question }, signal),
+    );
+  }
   return await withSession({ connect: false }, async (session) => {
     const remark = await slashRemark(session, question);
     if (remark !== undefined) note(remark);

@@ -1,6 +1,6 @@
 /**
- * `pixie context …`, `pixie calendar …`, `pixie files …` and `pixie date`: what the agent may reach,
- * and what it would read there.
+ * `pixie context …`, `pixie calendar …` and `pixie date`: what the agent may reach, and what it would
+ * read there. Files have a file of their own.
  *
  * Paths are made absolute here, where the person's folder is known. Spec: docs/sources.md "Grants".
  */
@@ -9,9 +9,10 @@ import path from "node:path";
 import type { Command } from "commander";
 
 import { ok } from "../../shared/result.ts";
-import type { ParamsOf, ResultOf } from "../api/operations.ts";
+import type { ParamsOf } from "../api/operations.ts";
 import type { Session } from "../api/session.ts";
 import { addCommand, type CliParts, type Invocation, type Outcome, usage } from "./command.ts";
+import { indexFiles } from "./index-progress.ts";
 import { toolOutput } from "./tool-output.ts";
 import { visibleLine } from "./visible.ts";
 
@@ -68,28 +69,6 @@ export function registerCalendarGroup(program: Command, parts: CliParts): void {
   });
 }
 
-/** Adds `files` and its commands. */
-export function registerFilesGroup(program: Command, parts: CliParts): void {
-  const files = program.command("files").description("folders that your agent may search");
-  addPathCommands(files, parts, "files", "folder");
-  addCommand(files, parts, {
-    usage: "index",
-    about: "bring the index up to date; stopping it keeps what is done",
-    examples: ["pixie files index"],
-    run: (invocation) =>
-      invocation.withSession({ connect: false }, (session) => index(session, invocation)),
-  });
-  addCommand(files, parts, {
-    usage: "search <words>",
-    about: "search as the agent does",
-    examples: ["pixie files search passport"],
-    run: ({ argument, withSession }) =>
-      withSession({ connect: false }, (session) =>
-        toolOutput(session, "find_file", { description: argument(0) ?? "", device: "all" }),
-      ),
-  });
-}
-
 /** Adds `date`. */
 export function registerDateCommand(program: Command, parts: CliParts): void {
   addCommand(program, parts, {
@@ -101,7 +80,8 @@ export function registerDateCommand(program: Command, parts: CliParts): void {
   });
 }
 
-function addPathCommands(
+/** Adds `add`, `remove` and `list` of one kind of path. */
+export function addPathCommands(
   group: Command,
   parts: CliParts,
   kind: "files" | "calendar",
@@ -146,7 +126,7 @@ async function changeGrant(
     if (change === "revoke") {
       return ok({ json: { kind, target }, lines: [`${name}: not granted any more`] });
     }
-    if (kind === "files") return await index(session, invocation);
+    if (kind === "files") return await indexFiles(session, invocation);
     return ok({ json: changed.value, lines: [`${name}: granted`] });
   });
 }
@@ -158,31 +138,6 @@ async function listGrants(session: Session, only?: Kind): Promise<Outcome> {
   const lines = grants.map(({ kind, target }) => visibleLine(`${kind}  ${target}`.trimEnd()));
   const notes = grants.length === 0 ? ["nothing is granted"] : [];
   return ok({ json: grants, lines, notes });
-}
-
-/** One step of the index: short, so that progress shows and an interrupt loses little. Units: ms. */
-const stepMs = 500;
-
-async function index(session: Session, { io, note }: Invocation): Promise<Outcome> {
-  const stop = new AbortController();
-  void io.stopped().then(() => stop.abort());
-  for (;;) {
-    const view = await session.call("index-files", { budgetMs: stepMs });
-    if (!view.ok) return view;
-    if (view.value.state === "done" || stop.signal.aborted) return indexOutput(view.value);
-    note(`${view.value.seen} entries looked at`);
-  }
-}
-
-function indexOutput(view: ResultOf<"index-files">): Outcome {
-  const { state, text, nameOnly, passedOver, problems } = view;
-  return ok({
-    json: view,
-    lines: [
-      `${state === "done" ? "indexed" : "stopped, kept what is done"}: ${text} files by content, ${nameOnly} by name only, ${passedOver} passed over`,
-    ],
-    notes: problems,
-  });
 }
 
 async function nextDays(session: Session): Promise<{ readonly from: string; readonly to: string }> {

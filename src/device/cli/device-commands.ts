@@ -123,8 +123,8 @@ async function devices(session: Session): Promise<Outcome> {
   const listed = await session.call("devices", {});
   if (!listed.ok) return listed;
   const lines = listed.value.map(
-    ({ deviceId, state, thisDevice, hasPrekey }) =>
-      `${deviceId}  ${state}${thisDevice ? "  this device" : ""}${hasPrekey || state === "revoked" ? "" : "  no prekey yet"}`,
+    ({ deviceId, name, state, thisDevice, hasPrekey }) =>
+      `${deviceId}  ${name === null ? "" : `${visibleLine(name)}  `}${state}${thisDevice ? "  this device" : ""}${hasPrekey || state === "revoked" ? "" : "  no prekey yet"}`,
   );
   return ok({ json: listed.value, lines });
 }

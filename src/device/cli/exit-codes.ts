@@ -58,6 +58,7 @@ const codeByType: ReadonlyMap<string, ExitCode> = new Map([
   ["malformed-parameters", exitCodes.usage],
   ["unreachable-contact", exitCodes.refused],
   ["not-accepted-yet", exitCodes.unreachable],
+  ["not-answered-yet", exitCodes.unreachable],
   ["locked", exitCodes.unavailable],
   ["wrong-key", exitCodes.unavailable],
   ["not-a-store", exitCodes.unavailable],

@@ -7,8 +7,7 @@
  */
 import { type AgentEvent, answerOf, stopOf } from "../agent/events.ts";
 import { ok, type Result } from "../../shared/result.ts";
-import type { Progress } from "../api/agent-operations.ts";
-import type { Following } from "../api/perform-agent.ts";
+import type { Following, Progress } from "../api/agent-operations.ts";
 import type { DeviceError } from "../device.ts";
 import type { Invocation } from "./command.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";

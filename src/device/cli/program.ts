@@ -17,10 +17,11 @@ import {
   registerCalendarGroup,
   registerContextGroup,
   registerDateCommand,
-  registerFilesGroup,
 } from "./context-commands.ts";
 import { registerDeviceGroup } from "./device-commands.ts";
 import { type ExitCode, exitCodeHelp, exitCodes } from "./exit-codes.ts";
+import { registerFilesGroup } from "./files-commands.ts";
+import { registerHomebaseGroup } from "./homebase-commands.ts";
 import { systemIo } from "./io.ts";
 import { registerMessageCommands } from "./message-commands.ts";
 import { registerMemoryGroup, registerNotebookGroup } from "./notebook-commands.ts";
@@ -69,6 +70,7 @@ export async function runCli(
   registerSkillGroup(program, parts);
   registerAgentCommands(program, parts);
   registerAlignGroup(program, parts);
+  registerHomebaseGroup(program, parts);
   registerNotebookGroup(program, parts);
   registerMemoryGroup(program, parts);
   registerCalendarGroup(program, parts);

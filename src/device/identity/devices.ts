@@ -22,6 +22,7 @@ import { maxDevices, revokedEntryMs } from "../../shared/limits.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
 import type { DeviceError, DeviceView, Identity } from "../device.ts";
 import { getOwnAccount, getOwnDevice } from "../store/identity.ts";
+import { siblingName } from "../store/device-names.ts";
 import { peerPrekeyOf } from "../store/lists.ts";
 import type { ReadTx } from "../store/sqlite.ts";
 import { ownIdentity } from "./keys.ts";
@@ -197,6 +198,31 @@ function propose(
   };
 }
 
+/** What the newest list says of a device of our own account. */
+export function ownDeviceStanding(tx: ReadTx, deviceId: string): "live" | "revoked" | "unknown" {
+  const view = deviceViews(tx).find((device) => device.deviceId === deviceId);
+  if (view === undefined) return "unknown";
+  return view.state === "revoked" ? "revoked" : "live";
+}
+
+/** One of our other devices that is not revoked, by name or id. Errors: `no-such-device`, `ambiguous-device`. */
+export function findSibling(tx: ReadTx, nameOrId: string): Result<DeviceView, DeviceError> {
+  const wanted = nameOrId.trim().toLowerCase();
+  const others = deviceViews(tx).filter(
+    ({ state, thisDevice }) => state !== "revoked" && !thisDevice,
+  );
+  const fitting = others.filter(
+    ({ deviceId, name }) => deviceId === nameOrId.trim() || name?.toLowerCase() === wanted,
+  );
+  const [found, another] = fitting;
+  if (found !== undefined && another === undefined) return ok(found);
+  const known = others.map(({ deviceId, name }) => name ?? deviceId).join(", ");
+  const expected = known === "" ? "this account has no other device" : `expected one of ${known}`;
+  return found === undefined
+    ? refuse("no-such-device", `${expected}, got ${JSON.stringify(nameOrId)}`)
+    : refuse("ambiguous-device", `several devices are called ${nameOrId}: give the id`);
+}
+
 function deviceView(
   tx: ReadTx,
   aik: string,
@@ -206,6 +232,7 @@ function deviceView(
   const deviceId = idText(entry.deviceId);
   return {
     deviceId,
+    name: deviceId === thisDevice ? getOwnDevice(tx)?.name : siblingName(tx, deviceId),
     state: stateName[entry.state],
     thisDevice: deviceId === thisDevice,
     addedMs: Number(entry.addedMs),

@@ -14,6 +14,8 @@ import { parseId } from "../../shared/ids.ts";
 import { bytesField, variableBytesField } from "../../shared/wire/fields.ts";
 import { parseName } from "../crypto/profile.ts";
 import { type ContactRow, getContact, putContact, updateContact } from "../store/contacts.ts";
+import { putSiblingName, siblingName } from "../store/device-names.ts";
+import { getOwnDevice } from "../store/identity.ts";
 import { addInvite, closeInvite, getInvite, type InviteRow } from "../store/invites.ts";
 import { addMessage, markSeen, type MessageRow } from "../store/messages.ts";
 import type { WriteTx } from "../store/sqlite.ts";
@@ -73,6 +75,8 @@ const messageRecord = Type.Object({
   clock_off: Type.Boolean(),
 });
 
+const nameRecord = Type.Object({ device_id: id, name: Type.String() });
+
 /** A person as siblings learn of them. */
 export function contactJson(row: ContactRow, list: Uint8Array | undefined): SyncRecord {
   const record: Static<typeof contactRecord> = {
@@ -124,7 +128,7 @@ export function applySync(
   tx: WriteTx,
   topic: string,
   json: SyncRecord,
-  nowMs: number,
+  from: { readonly nowMs: number; readonly senderDevice: string },
 ): SyncOutcome | undefined {
   const items = Array.isArray(json["items"]) ? json["items"] : [];
   switch (topic) {
@@ -133,7 +137,9 @@ export function applySync(
     case "invites":
       return applyEach(items, inviteRecord, (record) => applyInvite(tx, record));
     case "history":
-      return applyEach(items, messageRecord, (record) => applyMessage(tx, record, nowMs));
+      return applyEach(items, messageRecord, (record) => applyMessage(tx, record, from.nowMs));
+    case "devices":
+      return applyEach(items, nameRecord, (record) => applyName(tx, record, from.senderDevice));
     default:
       return undefined;
   }
@@ -237,6 +243,20 @@ function applyMessage(tx: WriteTx, record: Static<typeof messageRecord>, nowMs: 
     arrivedMs: record.arrived_ms,
     clockOff: record.clock_off,
   });
+  return true;
+}
+
+/** A device knows its own name best; what others say of it only fills a gap. */
+function applyName(
+  tx: WriteTx,
+  { device_id: deviceId, name }: Static<typeof nameRecord>,
+  senderDevice: string,
+): boolean {
+  if (!isId(deviceId) || name === "" || !parseName(name).ok) return false;
+  if (deviceId === getOwnDevice(tx)?.deviceId) return true;
+  if (deviceId === senderDevice || siblingName(tx, deviceId) === undefined) {
+    putSiblingName(tx, deviceId, name);
+  }
   return true;
 }
 

@@ -13,6 +13,7 @@ import { idText, randomId } from "../../shared/ids.ts";
 import type { Rng } from "../../shared/rng.ts";
 import { encodeSync } from "../crypto/payload.ts";
 import { payloadTag } from "../crypto/type-rules.ts";
+import { siblingNames } from "../store/device-names.ts";
 import { allContacts } from "../store/contacts.ts";
 import { allInvites } from "../store/invites.ts";
 import { newestDeviceList } from "../store/lists.ts";
@@ -32,6 +33,7 @@ const maxRecordBytes = 261_600;
 /** History for a new device: the newest messages, at most this much. A mailbox holds 20 MiB. */
 const maxHistoryBytes = 4 * 1_048_576;
 const owedSetting = "sync-owed";
+const namesSetting = "names-told";
 
 /** When a note is made, and with which randomness. `nowMs` is this device's clock, as the outbox uses. */
 export interface SyncMoment {
@@ -55,6 +57,21 @@ export function queueContacts(
 export function queueInvites(tx: WriteTx, own: OwnIdentity, moment: SyncMoment): void {
   const records = allInvites(tx).map(inviteJson);
   queuePages(tx, own, moment, { topic: "invites", pages: paged(records) });
+}
+
+/**
+ * Tells siblings what this device is called, and what it knows of the others' names, whenever the
+ * list of devices has changed since it last did. Call it whenever our own bundle was learned.
+ */
+export function queueNames(tx: WriteTx, own: OwnIdentity, moment: SyncMoment): void {
+  const list = newestList(tx, own.aikText);
+  const told = `${list?.version} ${own.deviceName}`;
+  if (list === undefined || getSetting(tx, namesSetting) === told) return;
+  putSetting(tx, namesSetting, told);
+  if (liveEntries(list).length < 2) return;
+  const names = new Map([...siblingNames(tx), [idText(own.deviceId), own.deviceName]]);
+  const records = Array.from(names, ([deviceId, name]) => ({ device_id: deviceId, name }));
+  queuePages(tx, own, moment, { topic: "devices", pages: paged(records) });
 }
 
 /** Remembers that a device that joined is owed people, invites and history. */
@@ -121,7 +138,7 @@ function queueHistory(tx: WriteTx, own: OwnIdentity, moment: SyncMoment): void {
 }
 
 interface Pages {
-  readonly topic: "contacts" | "invites" | "history";
+  readonly topic: "contacts" | "invites" | "history" | "devices";
   readonly pages: readonly (readonly SyncRecord[])[];
   /** Records that stay on this device because they are too many or too large; told to the reader. */
   readonly leftOut?: number;

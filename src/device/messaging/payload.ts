@@ -11,6 +11,7 @@ import { encodeProfile } from "../crypto/profile.ts";
 import { payloadTag } from "../crypto/type-rules.ts";
 import { ownProfile } from "../identity/contacts.ts";
 import { ownIdentity } from "../identity/keys.ts";
+import { getOwnAccount } from "../store/identity.ts";
 import { addOutgoing, type Outgoing } from "../store/outbox.ts";
 import type { WriteTx } from "../store/sqlite.ts";
 
@@ -43,6 +44,16 @@ export function queueDeviceList(
 ): void {
   const typeTag = payloadTag.deviceList;
   addOutgoing(tx, { ...answer(moment), recipientAik, typeTag, content: record });
+}
+
+/**
+ * Queues a message to our own account that is no part of any conversation: own devices talk to each
+ * other with it. Everything that is said of messages holds, so nobody outside can tell it apart.
+ */
+export function queueOwnMessage(tx: WriteTx, content: Uint8Array, moment: AnswerMoment): void {
+  const recipientAik = getOwnAccount(tx)?.aik;
+  if (recipientAik === undefined) throw new Error("own devices were told before there are any");
+  addOutgoing(tx, { ...answer(moment), recipientAik, typeTag: payloadTag.message, content });
 }
 
 function answer({

@@ -26,10 +26,14 @@ export function planMessages({ system, history, question }: PlanRequest): readon
     ...opening(system, history),
     {
       role: "user",
-      text: `${question}\n\nWhich of the skills and tools above do you use for this? Name it in one sentence.`,
+      text: `${question}\n\n${planForm}`,
     },
   ];
 }
+
+// Left to itself, a small model takes every question for one that it can answer.
+const planForm =
+  "Do not answer yet. Name the skill or tool above that finds this out: I'll use @name to … Only small talk needs none.";
 
 /** What a step is made from. */
 export function stepMessages(request: StepRequest): readonly Message[] {

@@ -1,2 +1,2 @@
-import type { EmbeddingWeights } from "./embedding.ts";
+import type { EmbeddingWeights } from "./weights.ts";
 export const embeddingWeights: EmbeddingWeights = {} as never;

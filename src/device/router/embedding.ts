@@ -8,30 +8,13 @@
  */
 import { err, ok, type Result } from "../../shared/result.ts";
 import type { Embedder } from "../model/embedder.ts";
-import { type BackgroundText, decodeBackground } from "./background.ts";
+import { decodeBackground } from "./background.ts";
 import { lexicalLikeness } from "./bm25.ts";
-import {
-  type Background,
-  judge,
-  type JudgeWeights,
-  type LineClues,
-  questionClues,
-  rowsLike,
-} from "./judge.ts";
+import { type Background, judge, type LineClues, questionClues, rowsLike } from "./judge.ts";
 import { createLineMemory } from "./line-memory.ts";
 import type { MenuLine, Router, RouterFailure } from "./port.ts";
-import { decodeTable, direction, dot, type Table, type TableText, through } from "./table.ts";
+import { decodeTable, direction, dot, type Table, through } from "./table.ts";
 import { lineText } from "./text.ts";
-
-/** What training makes. */
-export interface EmbeddingWeights {
-  /** Numbers in the vectors of the embedder that they fit. */
-  readonly dimensions: number;
-  readonly requestMap: TableText;
-  readonly lineMap: TableText;
-  readonly background: BackgroundText;
-  readonly judge: JudgeWeights;
-}
 
 /** Where a line lies: as embedded, through its map, and beside the background. */
 export interface KnownLine {

@@ -57,7 +57,10 @@ export function questionClues(
   { requests, smallTalk }: Background,
   asked: Float32Array,
 ): QuestionClues {
-  return { concepts: rowsLike(requests, asked), smallTalk: Math.max(0, ...rowsLike(smallTalk, asked)) };
+  return {
+    concepts: rowsLike(requests, asked),
+    smallTalk: Math.max(0, ...rowsLike(smallTalk, asked)),
+  };
 }
 
 /** Likeness of every row of a table. */

@@ -5,27 +5,13 @@
  *
  * Weights are made by scripts/train-router.ts from the bank. Spec: docs/agent.md "Routers".
  */
-import { type BackgroundText, decodeBackground } from "./background.ts";
+import { decodeBackground } from "./background.ts";
 import { lexicalLikeness } from "./bm25.ts";
-import {
-  type Background,
-  judge,
-  type JudgeWeights,
-  type LineClues,
-  questionClues,
-  rowsLike,
-} from "./judge.ts";
+import { type Background, judge, type LineClues, questionClues, rowsLike } from "./judge.ts";
 import { createLineMemory, type LineMemory } from "./line-memory.ts";
 import type { MenuLine, Router } from "./port.ts";
-import { decodeTable, direction, dot, type Table, type TableText } from "./table.ts";
+import { decodeTable, direction, dot, type Table } from "./table.ts";
 import { featureRows, lineText } from "./text.ts";
-
-/** What training makes. */
-export interface StaticWeights {
-  readonly table: TableText;
-  readonly background: BackgroundText;
-  readonly judge: JudgeWeights;
-}
 
 /** Where a line lies. */
 interface KnownLine {

@@ -5,21 +5,21 @@
  *
  * Spec: docs/sources.md "Files".
  */
-import { constants } from "node:fs";
-import { open } from "node:fs/promises";
-
 import { grantedTargets } from "../store/context.ts";
 import {
   countFiles,
   deleteUnseen,
   fileRow,
   type FileWords,
+  namedStates,
   putFile,
   touchFile,
 } from "../store/files.ts";
 import { getSetting, putSetting } from "../store/settings.ts";
 import type { DeviceStore, WriteTx } from "../store/sqlite.ts";
-import { isDiskTrouble, walkRoot, type WalkEntry } from "./file-walk.ts";
+import type { DocumentReader } from "./document-reader.ts";
+import { readContent } from "./file-content.ts";
+import { walkRoot, type WalkEntry } from "./file-walk.ts";
 import type { IndexView } from "./port.ts";
 import { indexedText } from "./search-words.ts";
 
@@ -35,25 +35,30 @@ export interface FileIndexer {
 const freshMs = 30_000;
 /** Changes in one transaction. */
 const batchChanges = 64;
-/** Of a longer file, the beginning is indexed. Units: bytes. */
-const maxTextBytes = 262_144;
 
 type Change = (tx: WriteTx) => void;
+type Reader = Pick<DocumentReader, "read">;
 
 interface Walk {
   readonly changes: AsyncGenerator<Change>;
   readonly problems: string[];
+  /** Entries of the last whole walk. */
+  readonly expected: number;
   seen: number;
 }
 
 /** Builds the indexer. */
-export function createFileIndexer(store: DeviceStore, nowMs: () => number): FileIndexer {
+export function createFileIndexer(
+  store: DeviceStore,
+  nowMs: () => number,
+  reader: Reader,
+): FileIndexer {
   let walk: Walk | undefined;
   let endedMs: number | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
   const goOn = async (budgetMs: number): Promise<IndexView> => {
-    const current = (walk ??= beginWalk(store));
+    const current = (walk ??= beginWalk(store, reader));
     const endMs = nowMs() + budgetMs;
     let done = false;
     while (!done && nowMs() < endMs) {
@@ -93,27 +98,28 @@ export function createFileIndexer(store: DeviceStore, nowMs: () => number): File
   };
 }
 
-function beginWalk(store: DeviceStore): Walk {
+function beginWalk(store: DeviceStore, reader: Reader): Walk {
   const problems: string[] = [];
   const number = store.write((tx) => {
     const next = Number(getSetting(tx, walkKey) ?? "0") + 1;
     putSetting(tx, walkKey, String(next));
     return next;
   });
-  return { changes: changesOf(store, number, problems), problems, seen: 0 };
+  const expected = [...store.read(countFiles).values()].reduce((sum, count) => sum + count, 0);
+  return { changes: changesOf({ store, reader }, number, problems), problems, expected, seen: 0 };
 }
 
 const walkKey = "file-walk";
 
 async function* changesOf(
-  store: DeviceStore,
+  { store, reader }: { readonly store: DeviceStore; readonly reader: Reader },
   walk: number,
   problems: string[],
 ): AsyncGenerator<Change> {
   for (const root of store.read((tx) => grantedTargets(tx, "files"))) {
     try {
       for await (const entry of walkRoot(root)) {
-        yield await changeFor(store, entry, { root, walk });
+        yield await changeFor({ store, reader }, entry, { root, walk });
       }
     } catch (cause) {
       // A drive that is not there now may be back tomorrow: what is known of it stays.
@@ -127,7 +133,7 @@ async function* changesOf(
 }
 
 async function changeFor(
-  store: DeviceStore,
+  { store, reader }: { readonly store: DeviceStore; readonly reader: Reader },
   entry: WalkEntry,
   seen: { readonly root: string; readonly walk: number },
 ): Promise<Change> {
@@ -137,14 +143,13 @@ async function changeFor(
   }
   const { path, target, bytes, modifiedMs } = entry;
   const known = store.read((tx) => fileRow(tx, seen.root, path));
-  const isKnown = known?.state === "text" || known?.state === "name-only";
+  const isKnown = known !== undefined && namedStates.includes(known.state);
   if (isKnown && known.bytes === bytes && known.modifiedMs === modifiedMs) {
     return (tx) => touchFile(tx, known.row, seen.walk);
   }
-  const body = await readText(target);
-  const state = body === undefined ? "name-only" : "text";
-  const row = { ...seen, path, state, bytes, modifiedMs } as const;
-  return whileGranted(seen.root, (tx) => putFile(tx, row, wordsOf(path, body ?? "")));
+  const { state, text } = await readContent(target, reader);
+  const row = { ...seen, path, state, bytes, modifiedMs };
+  return whileGranted(seen.root, (tx) => putFile(tx, row, wordsOf(path, text)));
 }
 
 /** A grant that was taken back while its files were read leaves nothing behind. */
@@ -152,38 +157,6 @@ function whileGranted(root: string, change: Change): Change {
   return (tx) => {
     if (grantedTargets(tx, "files").includes(root)) change(tx);
   };
-}
-
-/** The text of a file, or of its beginning; `undefined` for anything that is not plain text. */
-async function readText(target: string): Promise<string | undefined> {
-  try {
-    // The path was resolved: a link that took its place since is not followed.
-    const file = await open(
-      target,
-      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
-    );
-    try {
-      const buffer = Buffer.alloc(maxTextBytes);
-      const { bytesRead } = await file.read(buffer, 0, maxTextBytes, 0);
-      const bytes = buffer.subarray(0, bytesRead);
-      return bytes.includes(0) ? undefined : decode(bytes);
-    } finally {
-      await file.close();
-    }
-  } catch (cause) {
-    if (isDiskTrouble(cause)) return undefined;
-    throw cause;
-  }
-}
-
-function decode(bytes: Uint8Array): string | undefined {
-  try {
-    // As a stream, because the beginning of a file may end within a letter.
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
-  } catch (cause) {
-    if (cause instanceof TypeError) return undefined;
-    throw cause;
-  }
 }
 
 /** `TaxReport2024.pdf` is found by its parts, too. */
@@ -194,15 +167,20 @@ function wordsOf(path: string, body: string): FileWords {
   return { name: indexedText(parts === path ? path : `${path} ${parts}`), body: indexedText(body) };
 }
 
-function indexView(store: DeviceStore, { seen, problems }: Walk, done: boolean): IndexView {
+function indexView(
+  store: DeviceStore,
+  { seen, expected, problems }: Walk,
+  done: boolean,
+): IndexView {
   const counts = store.read(countFiles);
   const of = (...states: readonly Parameters<typeof counts.get>[0][]): number =>
     states.reduce((sum, state) => sum + (counts.get(state) ?? 0), 0);
   return {
     state: done ? "done" : "running",
     seen,
+    expected,
     text: of("text"),
-    nameOnly: of("name-only"),
+    nameOnly: of("name-only", "too-large", "encrypted", "broken", "too-heavy"),
     passedOver: of("ignored", "hidden", "outside", "unreadable"),
     problems: [...problems],
   };

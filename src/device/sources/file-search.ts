@@ -7,9 +7,10 @@
 import { realpathSync } from "node:fs";
 import path from "node:path";
 
-import { countFiles, filePage, type FileRow, matchFiles } from "../store/files.ts";
+import { countFiles, filePage, type FileRow, matchFiles, namedStates } from "../store/files.ts";
 import type { ReadTx } from "../store/sqlite.ts";
 import { isDiskTrouble, isWithin } from "./file-walk.ts";
+import { reasonOf } from "./file-why.ts";
 import { allOf, anyOf, searchWords } from "./search-words.ts";
 
 /** A file that fits. */
@@ -79,28 +80,23 @@ const nearShare = 0.35;
 /** Why nothing was found, in lines for a person: near names, and what is not indexed. */
 export function whyNotFound(tx: ReadTx, query: string): readonly string[] {
   const counts = countFiles(tx);
-  const nameOnly = counts.get("name-only") ?? 0;
+  const nameOnly = namedStates
+    .filter((state) => state !== "text")
+    .reduce((sum, state) => sum + (counts.get(state) ?? 0), 0);
   const near = nearNames(tx, query).map(({ entry }) => nearLine(entry));
   return [
     `searched ${(counts.get("text") ?? 0) + nameOnly} files by name` +
       (nameOnly === 0
         ? " and content"
-        : `; ${nameOnly} of them are no plain text, so not by content`),
+        : `; ${nameOnly} of them could not be read, so not by content`),
     ...(near.length === 0 ? [] : ["names that come near:", ...near]),
   ];
 }
 
 function nearLine({ root, path: inner, state }: FileRow): string {
-  const reason = passedOver.get(state);
-  return `  ${path.join(root, inner)}${reason === undefined ? "" : ` (not searched: ${reason})`}`;
+  const reason = namedStates.includes(state) ? "" : ` (not searched: ${reasonOf[state]})`;
+  return `  ${path.join(root, inner)}${reason}`;
 }
-
-const passedOver: ReadonlyMap<string, string> = new Map([
-  ["ignored", "an ignore file leaves it out"],
-  ["hidden", "hidden, or a device's own folder"],
-  ["outside", "it is a link that leads out of the granted folder"],
-  ["unreadable", "it cannot be read"],
-]);
 
 interface Near {
   readonly entry: FileRow;

@@ -8,7 +8,6 @@ import type { Dirent } from "node:fs";
 import { lstat, readdir, readFile, realpath } from "node:fs/promises";
 import path from "node:path";
 
-import type { FileState } from "../store/files.ts";
 import { storeKeyFile } from "../store/key-record.ts";
 import { type IgnoreRule, isIgnored, parseIgnoreFile } from "./ignore-rules.ts";
 
@@ -25,7 +24,7 @@ export type WalkEntry =
   | {
       readonly type: "passed-over";
       readonly path: string;
-      readonly state: Exclude<FileState, "text" | "name-only">;
+      readonly state: "ignored" | "hidden" | "outside" | "unreadable";
     };
 
 /** Folders within folders. */

@@ -50,11 +50,23 @@ export interface IndexView {
   readonly state: "running" | "done";
   /** Files and folders looked at in this walk. */
   readonly seen: number;
+  /** Entries that were known when the walk began; 0 at the first. */
+  readonly expected: number;
   /** Files whose content is searchable, names only, and passed over; of all roots. */
   readonly text: number;
   readonly nameOnly: number;
   readonly passedOver: number;
   readonly problems: readonly string[];
+}
+
+/** What the index knows of one path, for somebody who does not find it. */
+export interface WhyFileView {
+  readonly path: string;
+  /** The granted folder that it lies in; `undefined`: in none. */
+  readonly root: string | undefined;
+  /** How it is found: by content, by name alone, or not at all. */
+  readonly foundBy: "content" | "name" | "nothing";
+  readonly reason: string;
 }
 
 /** What a tool answered to its owner. */
@@ -88,6 +100,8 @@ export interface DeviceSources {
   readonly revoke: (kind: GrantKind, target: string) => Result<undefined, SourceError>;
   /** Goes on with the index of granted files for about `budgetMs`. Calling no more stops it. */
   readonly indexFiles: (budgetMs: number) => Promise<IndexView>;
+  /** Why a file is found, or not. Paths must be absolute. */
+  readonly whyFile: (path: string) => WhyFileView;
   /** Runs one tool as the agent would, and shows what the agent would read. */
   readonly runTool: (
     toolName: string,

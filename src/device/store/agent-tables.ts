@@ -75,7 +75,18 @@ export const fileEntry = sqliteTable(
     /** Below the root, with `/`; a folder that is passed over ends with it. */
     path: text().notNull(),
     state: text({
-      enum: ["text", "name-only", "ignored", "hidden", "outside", "unreadable"],
+      enum: [
+        "text",
+        "name-only",
+        "too-large",
+        "encrypted",
+        "broken",
+        "too-heavy",
+        "ignored",
+        "hidden",
+        "outside",
+        "unreadable",
+      ],
     }).notNull(),
     bytes: integer().notNull(),
     modifiedMs: integer().notNull(),

@@ -11,6 +11,16 @@ export type FileRow = typeof fileEntry.$inferSelect;
 /** How much of a file is indexed, or why nothing is. */
 export type FileState = FileRow["state"];
 
+/** States of files that are found by name: whatever is known of their content, they are there. */
+export const namedStates: readonly FileState[] = [
+  "text",
+  "name-only",
+  "too-large",
+  "encrypted",
+  "broken",
+  "too-heavy",
+];
+
 /** What the index takes of a file. */
 export interface FileWords {
   readonly name: string;
@@ -75,12 +85,11 @@ export function matchFiles(
   expression: string,
   limit: number,
 ): { readonly rows: readonly FileRow[]; readonly total: number } {
-  const shown: readonly FileState[] = ["text", "name-only"];
   const found = tx
     .select({ entry: fileEntry })
     .from(fileText)
     .innerJoin(fileEntry, eq(fileEntry.row, fileText.rowid))
-    .where(and(matches(fileText, expression), inArray(fileEntry.state, [...shown])))
+    .where(and(matches(fileText, expression), inArray(fileEntry.state, [...namedStates])))
     .orderBy(sql`bm25(${fileText}, 10.0, 1.0)`, asc(fileEntry.path))
     .limit(maxMatched)
     .all();

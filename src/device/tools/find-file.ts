@@ -1,90 +1,109 @@
 /**
- * `find_file`: files of granted folders by name and content, on this device. The index is brought up
- * to date first, within a bound. File names are whoever's words, so results are untrusted.
+ * `find_file`: files of granted folders by name and content, on this device, on one of the owner's
+ * others, or wherever there is one. A sibling searches what is granted there and answers in its own
+ * words; one that does not answer in time is named.
  *
- * Other devices cannot be asked yet, and the answer says so. Spec: docs/sources.md "Files".
+ * Spec: docs/sources.md "Files".
  */
 import type { FileIndexer } from "../sources/file-indexer.ts";
-import { type FoundFile, searchFiles, whyNotFound } from "../sources/file-search.ts";
-import { grantedTargets } from "../store/context.ts";
 import type { DeviceStore } from "../store/sqlite.ts";
-import { dateOf, noWords } from "./check-notebook.ts";
-import { entriesResult } from "./cut.ts";
 import type { OwnedDevice } from "./list-devices.ts";
-import { declarationOf, failure, type Tool } from "./tool.ts";
+import { searchHere } from "./search-here.ts";
+import { declarationOf, failure, type Tool, type ToolContext, type ToolResult } from "./tool.ts";
+
+/** Searches another own device. Its answer, or why there is none, is a tool result like any other. */
+export type AskSibling = (
+  deviceId: string,
+  description: string,
+  bounds: { readonly signal: AbortSignal; readonly patienceMs: number },
+) => Promise<ToolResult>;
 
 /** What the tool is built on. */
 export interface FindFileParts {
   readonly store: DeviceStore;
   readonly indexer: FileIndexer;
   readonly ownedDevices: () => readonly OwnedDevice[];
+  readonly askSibling: AskSibling;
 }
 
-/** Files in one result. */
-const maxShown = 20;
-/** Bringing the index up to date may take this long. Units: ms. */
-const refreshMs = 3_000;
+/** What a sibling's question names as its device: it is answered from here alone. */
+export const thisDeviceOnly = "here";
+/** A sibling that was named is waited for this long. Units: ms. */
+const namedPatienceMs = 30_000;
+/** Siblings that are asked because nothing fits here. Units: ms. */
+const allPatienceMs = 10_000;
 
 /** Builds the tool. */
-export function findFile({ store, indexer, ownedDevices }: FindFileParts): Tool {
+export function findFile(parts: FindFileParts): Tool {
   return {
     declaration: declarationOf("find_file"),
-    run: async (args, { zone, signal }) => {
-      const place = placeOf(args["device"] ?? "", ownedDevices());
-      if (!place.ok) return failure(place.reason);
-      if (store.read((tx) => grantedTargets(tx, "files")).length === 0) {
-        return failure(
-          "no folder is granted to the agent: the owner adds one with pixie files add <folder>",
-        );
-      }
-      const whole = await indexer.refresh(refreshMs, signal);
-      if (signal.aborted) return failure("stopped before the files were searched");
+    run: async (args, context) => {
       const query = args["description"] ?? "";
-      const found = store.read((tx) => searchFiles(tx, query, maxShown));
-      if (found === undefined) return failure(noWords.replace("query", "description"));
-      const notes = [
-        ...(whole ? [] : ["the index is not whole yet: pixie files index finishes it"]),
-        ...place.notes,
-      ];
-      if (found.files.length === 0) {
-        const why = store.read((tx) => whyNotFound(tx, query));
-        const text = ["no file fits", ...why, ...notes].join("\n");
-        return { ok: true, text, shown: 0, total: 0, untrusted: true };
+      const asked = (args["device"] ?? "").trim();
+      const devices = parts.ownedDevices();
+      if (["", "all", "any"].includes(asked.toLowerCase())) {
+        return await everywhere(parts, query, context);
       }
-      const lines = found.files.map((file) => fileLine(file, zone));
-      return entriesResult(lines, { untrusted: true, total: found.total, notes });
+      if (asked.toLowerCase() === thisDeviceOnly) return await searchHere(parts, query, context);
+      const named = devices.filter(
+        ({ deviceId, name }) => deviceId === asked || name?.toLowerCase() === asked.toLowerCase(),
+      );
+      const [device, another] = named;
+      if (device === undefined || another !== undefined)
+        return failure(notOne(asked, named.length));
+      if (device.thisDevice) return await searchHere(parts, query, context);
+      return await onSibling(parts, device, query, { ...context, patienceMs: namedPatienceMs });
     },
   };
 }
 
-function fileLine({ path, bytes, modifiedMs, by }: FoundFile, zone: string): string {
-  // A name may hold line breaks: it must not forge a second line.
-  const shown = path.replace(/\p{Cc}/gu, "�");
-  return `${shown} (changed ${dateOf(modifiedMs, zone)}, ${bytes} bytes, found by ${by})`;
+/** This device first; the others only when nothing fits here, because they cost time. */
+async function everywhere(
+  parts: FindFileParts,
+  query: string,
+  context: ToolContext,
+): Promise<ToolResult> {
+  const others = parts.ownedDevices().filter(({ thisDevice }) => !thisDevice);
+  const here = await searchHere(
+    parts,
+    query,
+    context,
+    others.length === 0 ? [] : [`${others.length} more devices can be asked by name`],
+  );
+  const isFound = here.ok && here.total > 0;
+  if (isFound || others.length === 0 || context.signal.aborted) return here;
+  const bounds = { ...context, patienceMs: allPatienceMs };
+  const answers = await Promise.all(
+    others.map((device) => onSibling(parts, device, query, bounds)),
+  );
+  const found = answers.filter((answer) => answer.ok && answer.total > 0);
+  const told = found.length > 0 ? found : [here, ...answers];
+  const text = told.map((answer) => (answer.ok ? answer.text : answer.reason)).join("\n");
+  const [shown, total] = [sumOf(found, "shown"), sumOf(found, "total")];
+  return { ok: true, text, shown, total, untrusted: true };
 }
 
-type PlaceAnswer =
-  | { readonly ok: true; readonly notes: readonly string[] }
-  | { readonly ok: false; readonly reason: string };
+async function onSibling(
+  { askSibling }: FindFileParts,
+  { deviceId, name = deviceId }: OwnedDevice,
+  query: string,
+  { signal, patienceMs }: { readonly signal: AbortSignal; readonly patienceMs: number },
+): Promise<ToolResult> {
+  const answer = await askSibling(deviceId, query, { signal, patienceMs });
+  // A device's name is its owner's words, and what it lists is anybody's.
+  const shown = name.replace(/\p{Cc}/gu, "�");
+  return answer.ok
+    ? { ...answer, text: `on ${shown}:\n${answer.text}`, untrusted: true }
+    : failure(`${shown}: ${answer.reason}`);
+}
 
-function placeOf(asked: string, devices: readonly OwnedDevice[]): PlaceAnswer {
-  const wanted = asked.trim().toLowerCase();
-  const others = devices.filter(({ thisDevice }) => !thisDevice).length;
-  if (["", "all", "any"].includes(wanted)) {
-    const notes =
-      others === 0 ? [] : [`only this device was searched: ${others} more cannot be asked yet`];
-    return { ok: true, notes };
-  }
-  const named = devices.find(
-    ({ deviceId, name }) => deviceId === asked.trim() || name?.toLowerCase() === wanted,
-  );
-  if (named === undefined) {
-    return {
-      ok: false,
-      reason: `device: expected all or an id from list_devices, got ${JSON.stringify(asked.slice(0, 64))}`,
-    };
-  }
-  return named.thisDevice
-    ? { ok: true, notes: [] }
-    : { ok: false, reason: "that device cannot be asked yet: only this one can be searched" };
+function sumOf(answers: readonly ToolResult[], what: "shown" | "total"): number {
+  return answers.reduce((sum, answer) => sum + (answer.ok ? answer[what] : 0), 0);
+}
+
+function notOne(asked: string, fitting: number): string {
+  const got = JSON.stringify(asked.slice(0, 64));
+  return fitting === 0
+    ? `device: expected all, or a name or id from list_devices, got ${got}`
+    : `device: several are called ${got}: give the id from list_devices`;
 }

@@ -1,6 +1,6 @@
 /**
- * `list_devices`: the owner's devices as this one knows them, for find_file. Other devices keep their
- * names to themselves; they are told apart by id.
+ * `list_devices`: the owner's devices as this one knows them, for find_file: ids, and the names that the
+ * devices told each other.
  *
  * Spec: docs/sources.md "Devices".
  */
@@ -10,7 +10,7 @@ import { declarationOf, failure, type Tool } from "./tool.ts";
 /** One of the owner's devices. */
 export interface OwnedDevice {
   readonly deviceId: string;
-  /** Known of this device only. */
+  /** `undefined` until that device has told it. */
   readonly name: string | undefined;
   readonly thisDevice: boolean;
 }
@@ -25,7 +25,8 @@ export function listDevices(devices: () => readonly OwnedDevice[]): Tool {
       const lines = known.map(({ deviceId, name, thisDevice }) =>
         [
           deviceId,
-          ...(name === undefined ? [] : [name]),
+          // A name must not forge a second line.
+          ...(name === undefined ? [] : [name.replace(/\p{Cc}/gu, "�")]),
           ...(thisDevice ? ["(this device)"] : []),
         ].join(" "),
       );

@@ -10,7 +10,7 @@ import { grantedTargets } from "../store/context.ts";
 import type { DeviceStore } from "../store/sqlite.ts";
 import { checkNotebook } from "./check-notebook.ts";
 import { currentDate } from "./current-date.ts";
-import { findFile } from "./find-file.ts";
+import { type AskSibling, findFile } from "./find-file.ts";
 import { grepMemory } from "./grep-memory.ts";
 import { listDevices, type OwnedDevice } from "./list-devices.ts";
 import { queryCalendar } from "./query-calendar.ts";
@@ -23,15 +23,17 @@ export interface ToolParts {
   readonly indexer: FileIndexer;
   /** The owner's devices that are not revoked. */
   readonly ownedDevices: () => readonly OwnedDevice[];
+  readonly askSibling: AskSibling;
 }
 
 /** Builds the tools. */
-export function createToolBox({ store, textOf, indexer, ownedDevices }: ToolParts): ToolBox {
+export function createToolBox(parts: ToolParts): ToolBox {
+  const { store, textOf, ownedDevices } = parts;
   const targets = (kind: "notebook" | "memory" | "files" | "calendar"): readonly string[] =>
     store.read((tx) => grantedTargets(tx, kind));
   const tools = [
     checkNotebook(store, () => targets("notebook").length > 0),
-    findFile({ store, indexer, ownedDevices }),
+    findFile(parts),
     listDevices(ownedDevices),
     grepMemory(store, textOf, () => targets("memory").length > 0),
     currentDate,

@@ -9,6 +9,8 @@ import type { AdminReply } from "./listener.ts";
 export interface PagePorts {
   readonly scrape: () => ReturnType<Metrics["scrape"]>;
   readonly readiness: () => Promise<{ readonly status: string; readonly reason?: string }>;
+  /** Marks of the doctor, and the address that each came from. */
+  readonly probes: () => Readonly<Record<string, string>>;
   readonly clock: Clock;
 }
 
@@ -27,6 +29,7 @@ export function adminPages(ports: PagePorts): ReadonlyMap<string, () => Promise<
         return { status: 200, type, body: text };
       },
     ],
+    ["/probes", async () => json(200, ports.probes())],
     ["/health/live", async () => json(200, { status: "ok" })],
     [
       "/health/ready",

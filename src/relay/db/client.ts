@@ -36,6 +36,8 @@ import { servingSocket } from "./orphan.ts";
 /** An open, migrated database. Its owner closes it; an embedded server stops with it. */
 export interface Database extends AsyncDisposable {
   readonly sql: postgres.Sql;
+  /** Connections beside the pool that plan each statement once. For those that no plan can spoil. */
+  readonly planOnce: postgres.Sql;
   readonly kind: "embedded" | "external";
   /** As the server says it: "18.4". */
   readonly serverVersion: string;
@@ -111,13 +113,17 @@ async function openPool(
   const forced = prepared.value.synchronousCommit === "off" ? { synchronous_commit: "on" } : {};
   const max = options.maxConnections ?? defaultConnections;
   const sql = connect(target, { max, connection: { ...sessionSettings, ...forced } });
+  const planOnce = connect(target, { max, connection: { ...planOnceSettings, ...forced } });
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> =>
-    (closing ??= sql.end({ timeout: 5 }).then(async () => {
-      await server?.stop();
-    }));
+    (closing ??= Promise.all([sql.end({ timeout: 5 }), planOnce.end({ timeout: 5 })]).then(
+      async () => {
+        await server?.stop();
+      },
+    ));
   return ok({
     sql,
+    planOnce,
     kind: server === undefined ? "external" : "embedded",
     serverVersion: prepared.value.version,
     schema: prepared.value.schema,
@@ -229,6 +235,15 @@ const sessionSettings = {
   application_name: "pixie-relay",
   search_path: "public",
   plan_cache_mode: "force_custom_plan",
+};
+
+/**
+ * A plan made on empty tables is kept: whatever has an index is to be read by it from the beginning.
+ */
+const planOnceSettings = {
+  ...sessionSettings,
+  plan_cache_mode: "force_generic_plan",
+  enable_seqscan: "off",
 };
 
 interface ConnectSettings extends Partial<ConnectionEvents> {

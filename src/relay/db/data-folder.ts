@@ -10,8 +10,9 @@ import { chmodSync, mkdirSync, statfsSync, statSync } from "node:fs";
 import path from "node:path";
 
 import { err, ok, type Result } from "../../shared/result.ts";
+import { clusterFolder } from "./cluster.ts";
 import { causeText, type DatabaseError } from "./database-error.ts";
-import type { ServerUser } from "./embedded-user.ts";
+import { type ServerUser, serverUser } from "./embedded-user.ts";
 
 // f_type of Linux file systems on which a database loses its guarantees: locks and fsync are remote.
 const networkFileSystems = new Map([
@@ -49,6 +50,17 @@ export function prepareDataFolder(
       type: "data-folder",
       message: `cannot use data_dir ${folder}: ${causeText(cause)}`,
     });
+  }
+}
+
+/** What is wrong with a folder that exists, without changing it; undefined when nothing is. */
+export function inspectDataFolder(folder: string): string | undefined {
+  try {
+    const user = serverUser(clusterFolder(folder));
+    if (!user.ok) return user.error.message;
+    return ownerProblem(folder) ?? passageProblem(folder, user.value) ?? spaceProblem(folder);
+  } catch (cause) {
+    return `cannot look at data_dir ${folder}: ${causeText(cause)}`;
   }
 }
 

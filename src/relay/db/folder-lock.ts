@@ -47,6 +47,12 @@ export function lockFolder(
   }
 }
 
+/** The pid of the living holder, without taking anything. */
+export function lockHolder(file: string): number | undefined {
+  const holder = readHolder(file);
+  return holder !== undefined && processStart(holder.pid) === holder.start ? holder.pid : undefined;
+}
+
 /** Undefined once `name` is ours; otherwise the living holder. */
 function acquire(base: string, name: string, mine: string): Holder | undefined {
   for (;;) {

@@ -45,8 +45,11 @@ export interface AcceptOptions {
   readonly onQueued?: (rows: number, bytes: number) => void;
 }
 
-/** Rows and bytes of one batch. One statement of 1 MiB takes about as long as its fsync. */
-const batchRows = 256;
+/**
+ * Rows and bytes of one batch. One statement of 1 MiB takes about as long as its fsync; rows that share
+ * a body are half as large, so more of them fit.
+ */
+const batchRows = 512;
 const batchBytes = 1_048_576;
 /** Rows and bytes that may wait; beyond it senders are told to come back. */
 const maxWaitingRows = 4_096;

@@ -18,6 +18,9 @@ import { type HealthReply, healthReply, infoReply } from "../../shared/wire/http
 import { softwareVersion } from "../../shared/wire/version.ts";
 import { type RelayHttp, timeField } from "./replies.ts";
 
+/** By which the doctor recognises its own question. */
+const probeHeader = "pixie-probe";
+
 /** What the relay says of itself. */
 export interface InfoPorts {
   readonly epoch: string;
@@ -26,6 +29,8 @@ export interface InfoPorts {
   readonly contact: string | undefined;
   /** How the relay stands. Never rejects. */
   readonly readiness: () => Promise<Omit<HealthReply, "time">>;
+  /** Told of a request that bears a mark, and where it came from. */
+  readonly probed: (mark: string, address: string) => void;
   readonly clock: Clock;
 }
 
@@ -34,24 +39,28 @@ export function registerInfo(app: RelayHttp, ports: InfoPorts): void {
   app.get(
     "/v1/info",
     { schema: { summary: "what this relay is", response: { 200: infoReply } } },
-    async () => ({
-      name: "pixie-relay" as const,
-      version: softwareVersion,
-      protocol: protocolVersion,
-      origin: ports.origin(),
-      epoch: ports.epoch,
-      ...timeField(ports.clock),
-      retention_days: retentionDays,
-      registration: ports.registration,
-      ...(ports.contact === undefined ? {} : { contact: ports.contact }),
-      limits: {
-        upload_bytes: maxUploadBytes,
-        devices: maxDevices,
-        queued_items: maxQueuedItems,
-        queued_bytes: maxQueuedBytes,
-        rendezvous_bytes: maxRendezvousBytes,
-      },
-    }),
+    async ({ headers, ip }) => {
+      const mark = headers[probeHeader];
+      if (typeof mark === "string") ports.probed(mark, ip);
+      return {
+        name: "pixie-relay" as const,
+        version: softwareVersion,
+        protocol: protocolVersion,
+        origin: ports.origin(),
+        epoch: ports.epoch,
+        ...timeField(ports.clock),
+        retention_days: retentionDays,
+        registration: ports.registration,
+        ...(ports.contact === undefined ? {} : { contact: ports.contact }),
+        limits: {
+          upload_bytes: maxUploadBytes,
+          devices: maxDevices,
+          queued_items: maxQueuedItems,
+          queued_bytes: maxQueuedBytes,
+          rendezvous_bytes: maxRendezvousBytes,
+        },
+      };
+    },
   );
 
   app.get(

@@ -2,6 +2,7 @@
 import { Value } from "typebox/value";
 import { describe, expect, it } from "vitest";
 
+import { homebaseSchemaFits } from "../../../src/device/api/homebase-operations.ts";
 import { isOperationName, operations } from "../../../src/device/api/operations.ts";
 import { reviewFits } from "../../../src/device/api/review-view.ts";
 import { sourceSchemasFit } from "../../../src/device/api/source-operations.ts";
@@ -9,7 +10,8 @@ import { schemasFitViews, toWire } from "../../../src/device/api/views.ts";
 
 describe("views", () => {
   it("say what their schemas say, which the compiler proves", () => {
-    expect([...schemasFitViews, ...sourceSchemasFit, reviewFits].every(Boolean)).toBe(true);
+    const fits = [...schemasFitViews, ...sourceSchemasFit, reviewFits, homebaseSchemaFits];
+    expect(fits.every(Boolean)).toBe(true);
   });
 
   it("carry null where TypeScript says undefined, however deep", () => {

@@ -166,6 +166,7 @@ describe("certificates and views", () => {
         state: "admin",
         thisDevice: true,
         addedMs: testNowMs,
+        name: "Alice's laptop",
         hasPrekey: true,
       },
       {
@@ -173,6 +174,7 @@ describe("certificates and views", () => {
         state: "active",
         thisDevice: false,
         addedMs: later,
+        name: undefined,
         hasPrekey: false,
       },
       {
@@ -180,6 +182,7 @@ describe("certificates and views", () => {
         state: "revoked",
         thisDevice: false,
         addedMs: later,
+        name: undefined,
         hasPrekey: false,
       },
     ]);

@@ -29,7 +29,8 @@ export function carry(from: Registered, to: Registered): readonly (SyncOutcome |
     expect(row).toMatchObject({ typeTag: 10, recipientAik: from.own.aikText, confirmed: true });
     const payload: Payload = valueOf(parsePayload(row.typeTag, row.content, from.own.aik));
     if (payload.kind !== "sync") throw new Error(payload.kind);
-    return to.store.write((tx) => applySync(tx, payload.topic, payload.json, testNowMs));
+    const origin = { nowMs: testNowMs, senderDevice: idText(from.own.deviceId) };
+    return to.store.write((tx) => applySync(tx, payload.topic, payload.json, origin));
   });
 }
 /** Takes in a note of these records. */
@@ -38,7 +39,14 @@ export function apply(
   topic: string,
   ...items: readonly unknown[]
 ): SyncOutcome | undefined {
-  return store.write((tx) => applySync(tx, topic, { kind: topic, items }, testNowMs));
+  return store.write((tx) =>
+    applySync(
+      tx,
+      topic,
+      { kind: topic, items },
+      { nowMs: testNowMs, senderDevice: "A".repeat(22) },
+    ),
+  );
 }
 
 /** Journals a message of Bob. */

@@ -1,14 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { learnLists, newestList } from "../../../src/device/identity/lists.ts";
-import { queueContacts, queueInvites } from "../../../src/device/identity/sync.ts";
+import { queueContacts, queueInvites, queueNames } from "../../../src/device/identity/sync.ts";
 import { applySync, contactJson } from "../../../src/device/identity/sync-records.ts";
 import { allContacts, getContact, updateContact } from "../../../src/device/store/contacts.ts";
+import { siblingName } from "../../../src/device/store/device-names.ts";
 import { addInvite, allInvites, closeInvite } from "../../../src/device/store/invites.ts";
 import { idText } from "../../../src/shared/ids.ts";
 import { createPerson, testNowMs, testOrigin } from "../../support/people.ts";
 import { seededRng } from "../../support/seeded-rng.ts";
 import { befriend, chainOf, registered } from "./identity-world.ts";
-import { apply, bob, bobAik, carry, moment } from "./sync-world.ts";
+import { apply, bob, bobAik, carry, moment, queued } from "./sync-world.ts";
 
 describe("people", () => {
   it("arrive with keys, relay and pinned device list", () => {
@@ -148,9 +149,35 @@ describe("notes that are not what they should be", () => {
   it("of an unknown topic are left to a newer version; without items they are empty", () => {
     const alice = registered("Alice");
     expect(apply(alice, "weather", {})).toBeUndefined();
-    expect(alice.store.write((tx) => applySync(tx, "contacts", {}, testNowMs))).toEqual({
+    const origin = { nowMs: testNowMs, senderDevice: idText(alice.own.deviceId) };
+    expect(alice.store.write((tx) => applySync(tx, "contacts", {}, origin))).toEqual({
       taken: 0,
       skipped: 0,
     });
+  });
+});
+
+describe("names of devices", () => {
+  it("are told when the list changed; a device's own word counts, another's fills a gap", () => {
+    const phone = registered("Alice");
+    const [mine, other] = [`${"C".repeat(21)}A`, `${"B".repeat(21)}A`];
+    const tell = (senderDevice: string, ...items: readonly unknown[]) =>
+      phone.store.write((tx) =>
+        applySync(tx, "devices", { items }, { nowMs: testNowMs, senderDevice }),
+      );
+    tell(other, { device_id: mine, name: "guess" });
+    expect(phone.store.read((tx) => siblingName(tx, mine))).toBe("guess");
+    tell(mine, { device_id: mine, name: "laptop" });
+    tell(other, { device_id: mine, name: "guess again" });
+    expect(phone.store.read((tx) => siblingName(tx, mine))).toBe("laptop");
+    expect(
+      tell(mine, { device_id: mine, name: "two\nlines" }, { device_id: mine, name: "" }, {}),
+    ).toEqual({ taken: 0, skipped: 3 });
+  });
+
+  it("are not told while there is nobody to tell", () => {
+    const laptop = registered("Alice");
+    laptop.store.write((tx) => queueNames(tx, laptop.own, moment));
+    expect(laptop.store.read(queued)).toEqual([]);
   });
 });

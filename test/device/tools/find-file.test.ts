@@ -13,11 +13,12 @@ import path from "node:path";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
+import type { DocumentReading } from "../../../src/device/sources/document-reader.ts";
 import { createFileIndexer, type FileIndexer } from "../../../src/device/sources/file-indexer.ts";
 import { addContextGrant } from "../../../src/device/store/context.ts";
 import { countFiles } from "../../../src/device/store/files.ts";
 import type { DeviceStore } from "../../../src/device/store/sqlite.ts";
-import { findFile } from "../../../src/device/tools/find-file.ts";
+import { type AskSibling, findFile } from "../../../src/device/tools/find-file.ts";
 import type { Tool, ToolResult } from "../../../src/device/tools/tool.ts";
 import { memoryStore } from "../../support/library.ts";
 
@@ -33,8 +34,10 @@ beforeEach(() => {
   mkdirSync(root);
   store = memoryStore();
   nowMs = 0;
-  indexer = createFileIndexer(store, () => nowMs);
-  tool = findFile({ store, indexer, ownedDevices: () => devices });
+  indexer = createFileIndexer(store, () => nowMs, noDocuments);
+  asked = [];
+  sibling = { ok: false, reason: "no answer within 10 s" };
+  tool = findFile({ store, indexer, ownedDevices: () => devices, askSibling });
   store.write((tx) => addContextGrant(tx, { kind: "files", target: root, grantedMs: 0 }));
 });
 afterEach(() => {
@@ -42,9 +45,26 @@ afterEach(() => {
   rmSync(base, { recursive: true, force: true });
 });
 
+const noDocuments = {
+  read: (): Promise<DocumentReading> => Promise.resolve({ state: "broken" }),
+};
+let asked: string[];
+let sibling: ToolResult;
+const askSibling: AskSibling = (deviceId, description, { patienceMs }) => {
+  asked.push(`${deviceId[0]} ${description} ${patienceMs}`);
+  return Promise.resolve(sibling);
+};
+const foundThere: ToolResult = {
+  ok: true,
+  text: "/there/kiwi.txt",
+  shown: 1,
+  total: 1,
+  untrusted: false,
+};
+
 const devices = [
   { deviceId: "D".repeat(22), name: "laptop", thisDevice: true },
-  { deviceId: "E".repeat(22), name: undefined, thisDevice: false },
+  { deviceId: "E".repeat(22), name: "phone", thisDevice: false },
 ];
 
 function write(name: string, content: string | Uint8Array = ""): void {
@@ -88,7 +108,7 @@ describe("finding", () => {
     write("private/x.txt", "x");
     const miss = await text("invoicing");
     expect(miss).toContain("no file fits");
-    expect(miss).toContain("searched 1 files by name; 1 of them are no plain text");
+    expect(miss).toContain("searched 1 files by name; 1 of them could not be read");
     expect(miss).toContain(path.join(root, "invoice-berlin.pdf"));
     expect(await text("privates")).toContain(
       "private/ (not searched: an ignore file leaves it out)",
@@ -174,23 +194,55 @@ it("a device's own folder is never read, whoever grants it", async () => {
 });
 
 describe("devices", () => {
-  it("says which devices it could not ask", async () => {
-    write("a.txt", "kiwi");
-    expect(await text("kiwi", "all")).toContain("only this device was searched: 1 more");
+  it("asks a sibling that is named, and marks its words", async () => {
+    sibling = foundThere;
+    expect(await find("kiwi", "phone")).toEqual({
+      ok: true,
+      text: "on phone:\n/there/kiwi.txt",
+      shown: 1,
+      total: 1,
+      untrusted: true,
+    });
+    expect(asked).toEqual(["E kiwi 30000"]);
+    sibling = { ok: false, reason: "no answer within 30 s" };
     expect(await find("kiwi", "E".repeat(22))).toEqual({
       ok: false,
-      reason: "that device cannot be asked yet: only this one can be searched",
+      reason: "phone: no answer within 30 s",
     });
-    const unknown = await find("kiwi", "phone");
+    const unknown = await find("kiwi", "tablet");
     expect(!unknown.ok && unknown.reason).toContain("list_devices");
+  });
+
+  it("asks all only when nothing fits here, and says who found what or did not answer", async () => {
+    write("a.txt", "kiwi");
+    sibling = foundThere;
+    expect(await text("kiwi", "all")).toContain("1 more devices can be asked by name");
+    expect(asked).toEqual([]);
+    rmSync(path.join(root, "a.txt"));
+    expect(await find("kiwi", "all")).toMatchObject({
+      ok: true,
+      text: "on phone:\n/there/kiwi.txt",
+      total: 1,
+    });
+    expect(asked).toEqual(["E kiwi 10000"]);
+    sibling = { ok: false, reason: "no answer within 10 s" };
+    const miss = await text("kiwi", "all");
+    expect(miss).toContain("no file fits");
+    expect(miss).toContain("phone: no answer within 10 s");
+  });
+
+  it("a question of a sibling is answered from here alone", async () => {
+    await find("kiwi", "here");
+    expect(asked).toEqual([]);
   });
 
   it("without a grant it names the command", async () => {
     const bare = memoryStore();
     const other = findFile({
       store: bare,
-      indexer: createFileIndexer(bare, () => 0),
-      ownedDevices: () => devices,
+      indexer: createFileIndexer(bare, () => 0, noDocuments),
+      ownedDevices: () => devices.slice(0, 1),
+      askSibling,
     });
     const signal = new AbortController().signal;
     const refused = await other.run(
@@ -208,7 +260,7 @@ describe("steps", () => {
     await indexer.step(1_000);
     // A clock that moves on every look: each step ends after a few files.
     let ticks = 0;
-    const stepping = createFileIndexer(store, () => (ticks += 1));
+    const stepping = createFileIndexer(store, () => (ticks += 1), noDocuments);
     const first = await stepping.step(20);
     expect(first.state).toBe("running");
     expect(first.seen).toBeGreaterThan(0);

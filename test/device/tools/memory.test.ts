@@ -18,6 +18,7 @@ beforeEach(() => {
   own = createOwnSources({
     store: ada.store,
     clock: { nowMs: () => nowMs, schedule: () => () => undefined },
+    askSibling: () => Promise.resolve({ ok: false, reason: "there is one device" }),
   });
 });
 afterEach(() => {

@@ -91,12 +91,13 @@ describe("accept", () => {
     expect(answered).toBe(true);
   });
 
-  it("cuts batches at 256 rows and at 1 MiB", async () => {
+  it("cuts batches at 512 rows and at 1 MiB", async () => {
     const rows = harness();
-    for (let i = 0; i < 301; i++) void rows.accept(upload());
+    const shared = { account: newId(), mailboxes: Array.from({ length: 8 }, newId) };
+    for (let i = 0; i < 71; i++) void rows.accept(storeUpload(shared));
     await rows.commit();
     await rows.commit();
-    expect(sizes(rows.batches)).toEqual([1, 256, 44]);
+    expect(sizes(rows.batches)).toEqual([1, 64, 6]);
     const bytes = harness();
     for (let i = 0; i < 9; i++) void bytes.accept(upload({ bucket: 4 }));
     await bytes.commit();

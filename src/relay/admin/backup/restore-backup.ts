@@ -2,13 +2,12 @@
  * `pixie relay restore`: a backup becomes this relay's database. Refused where there is anything
  * already or a relay is at work; afterwards the relay has a new epoch and this version's schema.
  */
-import { setTimeout as delay } from "node:timers/promises";
-
 import type postgres from "postgres";
 
 import { err, ok, type Result } from "../../../shared/result.ts";
 import { migrateDatabase } from "../../db/migrate.ts";
 import { readRelayState } from "../../store/relay-state.ts";
+import { relayConnected } from "../relay-connected.ts";
 import { type BackupError, checkFiles, readManifest } from "./backup-format.ts";
 import { loadBackup } from "./load-backup.ts";
 
@@ -20,9 +19,6 @@ export interface Restored {
   readonly epoch: string;
   readonly schema: number;
 }
-
-const sessionsAsked = 20;
-const pollMs = 100;
 
 /** Restores. `sql` has exactly one connection. Errors: all of `BackupError`. */
 export async function restoreBackup(
@@ -51,16 +47,4 @@ export async function restoreBackup(
     epoch,
     schema: migrated.value.version,
   });
-}
-
-/** Asked for a while: the session of a command that just ended takes a moment to go. */
-async function relayConnected(sql: postgres.Sql): Promise<boolean> {
-  for (let asked = 1; ; asked++) {
-    const others = await sql`
-      select 1 from pg_stat_activity
-      where datname = current_database() and application_name = 'pixie-relay' and pid <> pg_backend_pid()`;
-    if (others.length === 0) return false;
-    if (asked === sessionsAsked) return true;
-    await delay(pollMs);
-  }
 }
