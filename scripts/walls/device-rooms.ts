@@ -22,6 +22,7 @@ const deviceRooms = [
   "src/device/router/",
   "src/device/tools/",
   "src/device/sources/",
+  "src/device/mcp/",
 ];
 const deviceCore = [...deviceRooms, "src/device/device.ts"];
 const keysAndNetwork = /\/(crypto|transport)\/$/;
@@ -128,6 +129,12 @@ export const deviceTable: readonly Room[] = [
     packages: ["node:*", "ical.js", "timezones-ical-library", "unpdf", "mammoth", "tsx"],
   },
   {
+    path: "src/device/mcp/",
+    why: "mcp speaks to programs that the owner configured; what their words mean is decided above",
+    imports: deviceGround,
+    packages: ["node:*", "@modelcontextprotocol/*"],
+  },
+  {
     path: "src/device/tools/",
     why: "tools reach the world only through what the runtime passes in",
     imports: [...deviceGround, "src/device/skills/", "src/device/sources/", "src/device/store/"],
@@ -167,6 +174,8 @@ export const deviceTable: readonly Room[] = [
       "src/device/store/key-source.ts",
       "src/device/agent/port.ts",
       "src/device/sources/port.ts",
+      "src/device/mcp/port.ts",
+      "src/device/weights/port.ts",
       "src/device/homebase/port.ts",
     ],
     packages: [],

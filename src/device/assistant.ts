@@ -19,7 +19,8 @@ import type { AgentError, AskOptions, DeviceAgent, RunView } from "./agent/port.
 import { type Approved, approvedProposal } from "./agent/proposal.ts";
 import { parseTrace } from "./agent/trace.ts";
 import { runTurn } from "./agent/turn.ts";
-import type { Approver, Plan } from "./agent/turn-parts.ts";
+import type { Plan } from "./agent/turn-parts.ts";
+import type { Approvals } from "./approvals.ts";
 import {
   alignmentOf,
   alignmentView,
@@ -52,12 +53,14 @@ export interface AssistantParts {
   readonly store: DeviceStore;
   readonly clock: Clock;
   readonly rng: Rng;
-  /** Loads the brain at the first question, so that a device that is never asked pays nothing. */
-  readonly loadBrain: () => Promise<Model>;
+  /** The brain in use, loaded at the first question. */
+  readonly brain: () => Promise<Model>;
+  /** Prices of texts, where the brain in use is open and has a tokenizer. */
+  readonly countTokens?: () => ((text: string) => number) | undefined;
   readonly tools: ToolBox;
   /** Tools of MCP servers that the owner did not deny. */
   readonly onDemand: () => readonly Callable[];
-  readonly approver: Approver;
+  readonly approvals: Approvals;
   /** IANA name of the zone that the device is in. */
   readonly zone: () => string;
   /** Runs when the menu changed. */
@@ -79,21 +82,18 @@ const assumedContext = 4_096;
 /** Builds the agent. Nothing is loaded before the first question. */
 export function createAssistant(parts: AssistantParts): DeviceAgent {
   const { store, rng } = parts;
-  let loading: Promise<Model> | undefined;
-  let loaded: Model | undefined;
-  const brain = async (): Promise<Model> => (loaded = await (loading ??= parts.loadBrain()));
   return {
     ask: async (question, options = {}) => {
       const problem = questionProblem(question);
       if (problem !== undefined) return err({ type: "malformed-question", message: problem });
-      return ok(await ask(parts, await brain(), { question }, options));
+      return ok(await ask(parts, await parts.brain(), { question }, options));
     },
     approve: async (runId, options = {}) => {
       const approved = approve(store, runId);
       if (!approved.ok) return approved;
       const { question, chatId, plan } = approved.value;
       const more = { ...options, mode: "agent", ...(chatId === null ? {} : { chatId }) } as const;
-      return ok(await ask(parts, await brain(), { question, plan }, more));
+      return ok(await ask(parts, await parts.brain(), { question, plan }, more));
     },
     startChat: () => typeableId(rng),
     chats: () => store.read((tx) => listAgentChats(tx, listed)),
@@ -104,7 +104,9 @@ export function createAssistant(parts: AssistantParts): DeviceAgent {
     },
     alignment: () => {
       const onDemand = parts.onDemand().map(({ declaration }) => declaration);
-      return store.read((tx) => alignmentView(tx, { onDemand, countTokens: loaded?.countTokens }));
+      return store.read((tx) =>
+        alignmentView(tx, { onDemand, countTokens: parts.countTokens?.() }),
+      );
     },
     select: (ids) => {
       const selected = selectSkills(store, ids);
@@ -113,12 +115,14 @@ export function createAssistant(parts: AssistantParts): DeviceAgent {
     },
     setInstructions: (text) => setInstructions(store, text),
     setBlurbs: (ids) => setBlurbs(store, ids),
+    approvals: parts.approvals.list,
+    answerApproval: parts.approvals.answer,
     setHarness: (harness) => setHarness(store, harness),
   };
 }
 
 async function ask(
-  { store, clock, rng, tools, zone, onRun, onDemand, approver }: AssistantParts,
+  { store, clock, rng, tools, zone, onRun, onDemand, approvals: asking }: AssistantParts,
   model: Model,
   { question, plan: approved }: { readonly question: string; readonly plan?: Plan | undefined },
   options: AskOptions,
@@ -142,7 +146,7 @@ async function ask(
       clock,
       zone: zone(),
       limits: defaultLimits,
-      approver: approvals === "wait" ? approver : nobodyAnswers,
+      approver: approvals === "wait" ? asking.approver : nobodyAnswers,
     },
     {
       runId,

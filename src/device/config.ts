@@ -17,6 +17,12 @@ export interface DeviceConfig {
     | { readonly type: "auto" }
     | { readonly type: "key-file" }
     | { readonly type: "passphrase"; readonly passphrase: string };
+  readonly models: {
+    readonly folder: string;
+    /** Units: ms. */
+    readonly idleMs: number;
+    readonly env: Readonly<Record<string, string | undefined>>;
+  };
 }
 
 /** A setting that was not understood. */
@@ -31,6 +37,8 @@ export function loadDeviceConfig(given: {
   readonly env: Readonly<Record<string, string | undefined>>;
 }): Result<DeviceConfig, DeviceConfigError> {
   const dataDir = path.resolve(given.dataDir ?? dataDirOf(given.env));
+  const models = modelsOf(given.env);
+  if (!models.ok) return models;
   const keyring = given.env["PIXIE_KEYRING"];
   if (keyring !== undefined && !["", "on", "off"].includes(keyring)) {
     return refuse(`PIXIE_KEYRING: expected on or off, got ${JSON.stringify(keyring)}`);
@@ -39,22 +47,53 @@ export function loadDeviceConfig(given: {
   if (file !== undefined && file !== "") {
     const passphrase = readPassphrase(file);
     return passphrase.ok
-      ? ok({ dataDir, storeKey: { type: "passphrase", passphrase: passphrase.value } })
+      ? ok({
+          dataDir,
+          storeKey: { type: "passphrase", passphrase: passphrase.value },
+          models: models.value,
+        })
       : passphrase;
   }
-  return ok({ dataDir, storeKey: { type: keyring === "off" ? "key-file" : "auto" } });
+  return ok({
+    dataDir,
+    storeKey: { type: keyring === "off" ? "key-file" : "auto" },
+    models: models.value,
+  });
+}
+
+/** A model without a question for so long leaves the memory. Units: minutes. */
+const defaultIdleMinutes = 10;
+
+function modelsOf(
+  env: Readonly<Record<string, string | undefined>>,
+): Result<DeviceConfig["models"], DeviceConfigError> {
+  const typed = env["PIXIE_MODEL_IDLE_MINUTES"];
+  const minutes = typed === undefined || typed === "" ? defaultIdleMinutes : Number(typed);
+  if (!(minutes >= 0 && minutes <= 1_440)) {
+    return refuse(
+      `PIXIE_MODEL_IDLE_MINUTES: expected 0 (never) to 1440, got ${JSON.stringify(typed)}`,
+    );
+  }
+  const own = env["PIXIE_MODEL_DIR"];
+  const folder = own === undefined || own === "" ? path.join(dataHome(env), "models") : own;
+  return ok({ folder: path.resolve(folder), idleMs: minutes * 60_000, env });
 }
 
 function dataDirOf(env: Readonly<Record<string, string | undefined>>): string {
   const own = env["PIXIE_DATA_DIR"];
   if (own !== undefined && own !== "") return own;
+  return path.join(dataHome(env), "device");
+}
+
+/** The folder of all that pixie keeps for this person. */
+function dataHome(env: Readonly<Record<string, string | undefined>>): string {
   const xdg = env["XDG_DATA_HOME"];
   // The XDG specification says to ignore a relative path.
   const base =
     xdg !== undefined && path.isAbsolute(xdg)
       ? xdg
       : path.join(env["HOME"] ?? homedir(), ".local", "share");
-  return path.join(base, "pixie", "device");
+  return path.join(base, "pixie");
 }
 
 function readPassphrase(file: string): Result<string, DeviceConfigError> {

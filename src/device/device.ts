@@ -8,11 +8,13 @@ import type { Result } from "../shared/result.ts";
 import type { Rng } from "../shared/rng.ts";
 import type { DeviceAgent } from "./agent/port.ts";
 import type { DeviceHomebase } from "./homebase/port.ts";
+import type { DeviceMcp } from "./mcp/port.ts";
 import type { Choices } from "./skills/landing.ts";
 import type { Review } from "./skills/review.ts";
 import type { Skill } from "./skills/skill.ts";
 import type { DeviceSources } from "./sources/port.ts";
 import type { StoreKeySource } from "./store/key-source.ts";
+import type { DeviceModels, ModelOptions } from "./weights/port.ts";
 import type { RelayTransport } from "./transport/port.ts";
 
 /** Delays that hide when a person acts; all 0 in tests. Units: ms. */
@@ -35,6 +37,8 @@ export interface DeviceOptions {
   readonly delays?: Delays;
   /** IANA name of the zone that the device's owner is in; the host's own by default. */
   readonly zone?: string;
+  /** Model files; without it this device has none and the basic brain answers. */
+  readonly models?: ModelOptions;
   /** Receives plain lines about what went wrong in the background. Never secrets or texts. */
   readonly onNotice?: (notice: string) => void;
 }
@@ -137,6 +141,7 @@ export type DeviceEvent =
   | { readonly type: "contact"; readonly aik: string }
   | { readonly type: "devices" }
   | { readonly type: "skills" }
+  | { readonly type: "approval"; readonly approvalId: string }
   /** An operation between own devices came, or went further. */
   | { readonly type: "homebase" }
   | { readonly type: "set-aside"; readonly reason: string };
@@ -169,7 +174,6 @@ export interface Device extends AsyncDisposable {
     readonly setAside: number;
     readonly relayOffsetMs: number;
   };
-
   readonly devices: () => readonly DeviceView[];
   readonly contacts: () => readonly ContactView[];
   readonly invite: (options?: {
@@ -177,19 +181,19 @@ export interface Device extends AsyncDisposable {
     readonly lifetimeMs?: number;
   }) => Promise<Result<{ readonly link: string; readonly expiresMs: number }, DeviceError>>;
   readonly acceptInvite: (link: string) => Promise<Result<ContactView, DeviceError>>;
-
   readonly send: (contact: string, text: string) => Result<SentMessage, DeviceError>;
   /** Messages of one conversation (contact name or identity key), or of all, oldest first. */
   readonly messages: (contact?: string) => Result<readonly MessageView[], DeviceError>;
   readonly delivery: (messageId: string) => DeliveryView | undefined;
-
   readonly skills: DeviceSkills;
   readonly agent: DeviceAgent;
+  /** Programs whose tools the agent may be offered. */
+  readonly mcp: DeviceMcp;
   /** Asking one's other devices, and being asked by them. */
   readonly homebase: DeviceHomebase;
   /** Notebook, memory log, grants and files. */
   readonly sources: DeviceSources;
-
+  readonly models: DeviceModels;
   readonly onEvent: (listener: (event: DeviceEvent) => void) => () => void;
   readonly close: () => Promise<void>;
 }

@@ -9,8 +9,7 @@ import { parseRelayOrigin } from "../shared/crypto/origin.ts";
 import { err, ok, type Result } from "../shared/result.ts";
 import { systemRng } from "../shared/rng.ts";
 import { acceptInviteLink, makeInvite, noAccount, registerAccount } from "./account.ts";
-import { createBasicBrain } from "./agent/basic-brain.ts";
-import { nobodyAnswers } from "./agent/consent.ts";
+import { createApprovals } from "./approvals.ts";
 import { createAssistant } from "./assistant.ts";
 import { type AskQueue, queueAsks } from "./ask-queue.ts";
 import type {
@@ -32,11 +31,12 @@ import { createLibrary } from "./library/library.ts";
 import { composeText } from "./messaging/compose.ts";
 import { deliveryView, messageViews } from "./messaging/conversation.ts";
 import { sendMessage } from "./messaging/send.ts";
+import { createOwnBrains, type OwnBrains } from "./own-brains.ts";
+import { createOwnMcp, type OwnMcp } from "./own-mcp.ts";
 import { askingParts, createOwnHomebase, type OwnHomebase, siblingSearch } from "./own-homebase.ts";
 import { createOwnSources, type OwnSources } from "./own-sources.ts";
 import { type DeviceParts, joinRooms } from "./parts.ts";
 import { settle } from "./settle.ts";
-import { loadStaticRouter } from "./router/static.ts";
 import { skillCard } from "./skill-card.ts";
 import { getOwnAccount } from "./store/identity.ts";
 import { forgetOldIds } from "./store/messages.ts";
@@ -80,14 +80,17 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
   const zone = (): string => options.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const asking = askingParts(parts, onEvent);
   const own = createOwnSources({ ...parts, askSibling: siblingSearch(asking) });
+  const brains = createOwnBrains(parts, options.models);
+  const mcp = createOwnMcp(parts);
+  const approvals = createApprovals(parts);
   const asks = queueAsks(
     createAssistant({
       ...parts,
-      loadBrain: async () => createBasicBrain(await loadStaticRouter()),
+      ...brains,
       tools: own.tools,
       onRun: own.remember,
-      onDemand: () => [],
-      approver: nobodyAnswers,
+      onDemand: mcp.onDemand,
+      approvals,
       zone,
       onSkillsChanged: () => parts.emit({ type: "skills" }),
     }),
@@ -98,7 +101,9 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
       open: opened.value,
       skills: skills.value,
       asks,
+      mcp,
       home,
+      brains,
       own,
       onEvent,
     }),
@@ -137,26 +142,34 @@ interface Opened {
   readonly open: OpenStore;
   readonly skills: DeviceSkills;
   readonly asks: AskQueue;
+  readonly mcp: OwnMcp;
   readonly home: OwnHomebase;
+  readonly brains: OwnBrains;
   readonly own: OwnSources;
   readonly onEvent: Device["onEvent"];
 }
 
 function deviceOver(
   parts: DeviceParts,
-  { open, skills, asks, home, own, onEvent }: Opened,
+  { open, skills, asks, mcp, home, own, brains, onEvent }: Opened,
 ): Device {
   const { store, relayTime, connection, pump } = parts;
   let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => (closing ??= asks.close().then(() => closeAll(parts, open)));
+  const closeInOrder = async (): Promise<void> => {
+    await asks.close();
+    await mcp.close();
+    await brains.close();
+    await closeAll(parts, open);
+  };
+  const close = (): Promise<void> => (closing ??= closeInOrder());
   return {
     identity: () => store.read(identityView),
     register: (options) => registerAccount(parts, options),
     ...linkingOf(parts),
     start: () => {
-      const own = store.read(ownIdentity);
-      if (own === undefined) return err(noAccount);
-      connection.start(own);
+      const account = store.read(ownIdentity);
+      if (account === undefined) return err(noAccount);
+      connection.start(account);
       pump.wake();
       return ok(undefined);
     },
@@ -179,7 +192,9 @@ function deviceOver(
     delivery: (messageId) => store.read((tx) => deliveryView(tx, messageId)),
     skills,
     agent: asks.agent,
+    mcp: mcp.mcp,
     sources: own.sources,
+    models: brains.models,
     homebase: home.homebase,
     onEvent,
     close,

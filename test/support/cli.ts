@@ -77,6 +77,7 @@ export async function cli(args: readonly string[], setting: CliSetting = {}): Pr
       yield* setting.answers ?? (setting.input ?? "").split("\n").slice(0, -1);
     },
     edit: (text) => Promise.resolve(ok(setting.edit?.(text) ?? text)),
+    byteBar: () => ({ update: () => undefined, stop: () => undefined }),
     stopped: () => setting.stopped ?? new Promise<void>(() => undefined),
   };
   const code = await runCli(args, {

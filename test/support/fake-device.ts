@@ -14,7 +14,9 @@ import type {
   LinkGrant,
   MessageView,
 } from "../../src/device/device.ts";
+import type { DeviceModels } from "../../src/device/weights/port.ts";
 import type { DeviceAgent } from "../../src/device/agent/port.ts";
+import { createOwnMcp } from "../../src/device/own-mcp.ts";
 import { createOwnSources } from "../../src/device/own-sources.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { contactView, librarian, type Librarian } from "./library.ts";
@@ -49,6 +51,15 @@ export const fakeDeviceView: DeviceView = {
   addedMs: 1,
   hasPrekey: true,
   name: "laptop",
+};
+
+const fakeModels: DeviceModels = {
+  list: async () => ({ folder: "", brain: "basic", embedder: undefined, models: [] }),
+  pull: () => Promise.reject(new Error("nothing is pulled here")),
+  import: () => Promise.reject(new Error("nothing is imported here")),
+  use: () => Promise.reject(new Error("no model is used here")),
+  bench: () => Promise.reject(new Error("nothing is measured here")),
+  check: async () => [],
 };
 
 /** Builds a fake. Parts given replace its answers. */
@@ -93,6 +104,8 @@ export function fakeDevice(parts: Partial<Device> = {}): FakeDevice {
     delivery: () => ({ state: "accepted", copies: [], reason: undefined }),
     skills: library.skills,
     agent: fakeAgent,
+    mcp: createOwnMcp({ store: library.store, clock: systemClock }).mcp,
+    models: fakeModels,
     homebase: {
       serve: () => void calls.push("serve"),
       ask: () => Promise.resolve(err({ type: "no-such-device", message: "there is one device" })),
@@ -160,4 +173,6 @@ const fakeAgent: DeviceAgent = {
   setInstructions: () => ok(undefined),
   setBlurbs: () => ok(undefined),
   setHarness: () => undefined,
+  approvals: () => [],
+  answerApproval: () => err({ type: "no-such-approval", message: "there are none" }),
 };

@@ -27,9 +27,11 @@ export async function askOwner(
   if (consent === "denied") return `${tool} is on the owner's deny list`;
   if (consent === "free" || (consent === "after-untrusted" && !tainted)) return undefined;
   const why = tainted ? "words of others were read before it" : "it is not on the allow list";
-  emit({ type: "approval", step, state: "asked", reason: why });
   const resume = pause();
-  const verdict = await parts.approver({ runId: request.runId, tool, args, why }, signal);
+  const answer = parts.approver({ runId: request.runId, tool, args, why }, signal);
+  // Told once the question stands, so that whoever hears of it finds it.
+  emit({ type: "approval", step, state: "asked", reason: why });
+  const verdict = await answer;
   resume();
   const reason = verdict.allowed ? "the owner allowed it" : verdict.reason;
   emit({ type: "approval", step, state: verdict.allowed ? "allowed" : "denied", reason });

@@ -66,6 +66,36 @@ export interface AskOptions {
   readonly onQueued?: (ahead: number) => void;
 }
 
+/** A call that the owner was asked about. */
+export interface ApprovalView {
+  readonly approvalId: string;
+  readonly runId: string;
+  readonly tool: string;
+  /** JSON of the arguments, as they would be passed. */
+  readonly args: string;
+  /** Over tool and arguments. */
+  readonly hash: string;
+  readonly why: string;
+  readonly askedMs: number;
+  readonly expiresMs: number;
+  /** `withdrawn`: the turn that asked is gone. */
+  readonly state: "asked" | "allowed" | "denied" | "expired" | "withdrawn";
+  readonly answeredMs: number | undefined;
+  /** Id of the sibling that answered; empty for this device. */
+  readonly answeredBy: string | undefined;
+}
+
+/** What the owner says to a question. */
+export interface ApprovalAnswer {
+  /** The id, or the beginning of it. */
+  readonly approvalId: string;
+  readonly verdict: "allow" | "deny";
+  /** The hash of what was looked at. */
+  readonly hash: string;
+  /** The sibling that answers; absent for this device. */
+  readonly by?: string;
+}
+
 /** The agent of this device. */
 export interface DeviceAgent {
   /**
@@ -99,6 +129,13 @@ export interface DeviceAgent {
   readonly setInstructions: (text: string | undefined) => Result<undefined, AgentError>;
   /** Turns exactly these blurbs on. Errors: one that does not exist. */
   readonly setBlurbs: (ids: readonly string[]) => Result<undefined, AgentError>;
+  /** Calls that the owner was asked about, oldest first. */
+  readonly approvals: () => readonly ApprovalView[];
+  /**
+   * Answers one that waits. Errors: none of that id, `already-answered`, `approval-outdated` for
+   * another hash.
+   */
+  readonly answerApproval: (answer: ApprovalAnswer) => Result<ApprovalView, AgentError>;
   /** Chooses how turns go from now on. */
   readonly setHarness: (harness: Harness) => void;
 }

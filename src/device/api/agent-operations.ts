@@ -6,8 +6,10 @@
 import { type TObject, type TProperties, Type } from "typebox";
 
 import type { AgentEvent } from "../agent/events.ts";
-import type { AlignmentView, ChatView, RunView } from "../agent/port.ts";
+import type { AlignmentView, ApprovalView, ChatView, RunView } from "../agent/port.ts";
+import type { ModelProgress } from "../weights/port.ts";
 import { agentEventView, harnessName, modeName } from "./agent-events.ts";
+import { modelProgressView } from "./model-operations.ts";
 import { orNull, type Wire } from "./views.ts";
 
 const text = Type.String();
@@ -17,6 +19,7 @@ const count = Type.Integer();
 /** What is told while an operation runs. */
 export const progressView = Type.Union([
   agentEventView,
+  modelProgressView,
   Type.Object({ type: Type.Literal("queued"), ahead: count }),
   Type.Object({ type: Type.Literal("device-state"), state: text, ahead: count }),
 ]);
@@ -24,6 +27,8 @@ export const progressView = Type.Union([
 /** One step of an operation. */
 export type Progress =
   | AgentEvent
+  /** So many bytes of a model came. */
+  | ModelProgress
   /** So many questions are ahead of this one. */
   | { readonly type: "queued"; readonly ahead: number }
   /** How far another device is with it. */
@@ -45,6 +50,25 @@ const runView = Type.Object({
   chatId: orNull(text),
 });
 const chatView = Type.Object({ chatId: text, question: text, turns: count, lastMs: Type.Number() });
+const approvalView = Type.Object({
+  approvalId: text,
+  runId: text,
+  tool: text,
+  args: text,
+  hash: text,
+  why: text,
+  askedMs: Type.Number(),
+  expiresMs: Type.Number(),
+  state: Type.Union([
+    Type.Literal("asked"),
+    Type.Literal("allowed"),
+    Type.Literal("denied"),
+    Type.Literal("expired"),
+    Type.Literal("withdrawn"),
+  ]),
+  answeredMs: orNull(Type.Number()),
+  answeredBy: orNull(text),
+});
 const blurbName = Type.Union([
   Type.Literal("notebook"),
   Type.Literal("files"),
@@ -80,6 +104,15 @@ export const agentOperations = {
   approve: { params: closed({ runId, approvals }), result: trace },
   "start-chat": { params: closed({}), result: Type.Object({ chatId: text }) },
   chats: { params: closed({}), result: Type.Array(chatView) },
+  approvals: { params: closed({}), result: Type.Array(approvalView) },
+  "answer-approval": {
+    params: closed({
+      approvalId: Type.String({ maxLength: 64 }),
+      verdict: Type.Union([Type.Literal("allow"), Type.Literal("deny")]),
+      hash: Type.String({ maxLength: 64 }),
+    }),
+    result: approvalView,
+  },
   rehearse: { params: closed({ question }), result: trace },
   runs: { params: closed({}), result: Type.Array(runView) },
   run: { params: closed({ runId }), result: trace },
@@ -102,7 +135,8 @@ type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 /** Holds exactly as long as the schemas say what the views say. */
 export const agentSchemasFit: [
   Same<Wire<Type.Static<typeof progressView>>, Wire<Progress>>,
+  Same<Wire<Type.Static<typeof approvalView>>, Wire<ApprovalView>>,
   Same<Wire<Type.Static<typeof chatView>>, Wire<ChatView>>,
   Same<Wire<Type.Static<typeof runView>>, Wire<RunView>>,
   Same<Wire<Type.Static<typeof alignmentView>>, Wire<AlignmentView>>,
-] = [true, true, true, true];
+] = [true, true, true, true, true];

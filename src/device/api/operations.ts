@@ -11,6 +11,8 @@ import { type TObject, type TProperties, Type } from "typebox";
 import { maxMessageBytes } from "../../shared/limits.ts";
 import { agentOperations } from "./agent-operations.ts";
 import { homebaseOperations } from "./homebase-operations.ts";
+import { mcpOperations } from "./mcp-operations.ts";
+import { modelOperations } from "./model-operations.ts";
 import { sourceOperations } from "./source-operations.ts";
 import { reviewView } from "./review-view.ts";
 import {
@@ -123,6 +125,8 @@ export const operations = {
   ...agentOperations,
   ...homebaseOperations,
   ...sourceOperations,
+  ...mcpOperations,
+  ...modelOperations,
 };
 
 /** The table's type. */

@@ -16,6 +16,8 @@ export type AgentOperation = Extract<
   | "ask"
   | "approve"
   | "rehearse"
+  | "approvals"
+  | "answer-approval"
   | "start-chat"
   | "chats"
   | "runs"
@@ -39,6 +41,8 @@ export function agentHandlers({ agent }: Device): AgentHandlers {
       wired(await agent.ask(question, { ...options, ...askOptions(following) })),
     approve: async ({ runId, ...options }, following) =>
       wired(await agent.approve(runId, { ...options, ...askOptions(following) })),
+    approvals: async () => ok(toWire(agent.approvals())),
+    "answer-approval": async (answer) => wired(agent.answerApproval(answer)),
     "start-chat": async () => ok({ chatId: agent.startChat() }),
     chats: async () => ok(toWire(agent.chats())),
     rehearse: async ({ question }, following) =>

@@ -18,7 +18,10 @@ import {
   type ParamsOf,
   type ResultOf,
 } from "./operations.ts";
+import type { ModelOperation } from "./model-operations.ts";
 import { type AgentOperation, agentHandlers } from "./perform-agent.ts";
+import { type McpOperation, mcpHandlers } from "./perform-mcp.ts";
+import { modelHandlers } from "./perform-models.ts";
 import { type SourceOperation, sourceHandlers } from "./perform-sources.ts";
 import { toWire, type Wire } from "./views.ts";
 
@@ -48,6 +51,8 @@ export function createPerformer(device: Device): Performer {
     ...agentHandlers(device),
     ...homebaseHandlers(device),
     ...sourceHandlers(device),
+    ...mcpHandlers(device),
+    ...modelHandlers(device),
   };
   const perform: Performer["perform"] = (name, params, following) =>
     handlers[name](params, following);
@@ -69,7 +74,15 @@ type SkillOperation = Extract<OperationName, "skills" | `${string}-skill` | `${s
 
 function deviceHandlers(
   device: Device,
-): Omit<Handlers, SkillOperation | AgentOperation | HomebaseOperation | SourceOperation> {
+): Omit<
+  Handlers,
+  | SkillOperation
+  | AgentOperation
+  | HomebaseOperation
+  | SourceOperation
+  | McpOperation
+  | ModelOperation
+> {
   const grants = createGrants(device);
   return {
     status: async () => ok(toWire({ identity: device.identity(), ...device.status() })),

@@ -11,7 +11,13 @@ import type { Session } from "../api/session.ts";
 import type { DeviceError } from "../device.ts";
 import { modeFlag, parseMode, slashRemark } from "./ask-options.ts";
 import { addCommand, type CliParts, type Invocation, type Outcome, usage } from "./command.ts";
-import { type AnswerOutput, followedTurn, type StartTurn, stopSignal } from "./followed-turn.ts";
+import {
+  type AnswerOutput,
+  approvalsFor,
+  followedTurn,
+  type StartTurn,
+  stopSignal,
+} from "./followed-turn.ts";
 import { askOn } from "./homebase-commands.ts";
 import { eventLines } from "./trace-text.ts";
 import { visibleLine } from "./visible.ts";
@@ -99,9 +105,10 @@ async function ask(invocation: Invocation): Promise<Outcome> {
   return await withSession({ connect: false }, async (session) => {
     const remark = await slashRemark(session, question);
     if (remark !== undefined) note(remark);
-    const start: StartTurn = (following) =>
-      session.call("ask", { question, mode: mode.value }, following);
-    const asked = await followedTurn(invocation, start, signal);
+    const about = { question, mode: mode.value, approvals: approvalsFor(session, invocation) };
+    const start: StartTurn = (following) => session.call("ask", about, following);
+    const person = io.interactive ? io.ask : undefined;
+    const asked = await followedTurn(invocation, { session, start, signal, person });
     return asked.ok ? await offered(session, invocation, asked.value) : asked;
   });
 }
@@ -123,8 +130,11 @@ async function offered(
 }
 
 async function approve(session: Session, invocation: Invocation, runId: string): Promise<Outcome> {
-  const start: StartTurn = (following) => session.call("approve", { runId }, following);
-  return await followedTurn(invocation, start, stopSignal(invocation));
+  const about = { runId, approvals: approvalsFor(session, invocation) };
+  const start: StartTurn = (following) => session.call("approve", about, following);
+  const person = invocation.io.interactive ? invocation.io.ask : undefined;
+  const signal = stopSignal(invocation);
+  return await followedTurn(invocation, { session, start, signal, person });
 }
 
 async function chat(invocation: Invocation): Promise<Outcome> {
@@ -135,21 +145,38 @@ async function chat(invocation: Invocation): Promise<Outcome> {
   return await withSession({ connect: false }, async (session) => {
     const chatId = await chatOf(session, invocation.text("resume"));
     if (!chatId.ok) return chatId;
-    const about = { mode: mode.value, chatId: chatId.value };
+    const approvals = approvalsFor(session, invocation);
+    const about = { mode: mode.value, chatId: chatId.value, approvals };
+    const lines = io.lines("> ")[Symbol.asyncIterator]();
+    const nextLine = async (): Promise<string> => {
+      const next = await lines.next();
+      return next.done === true ? "/exit" : next.value;
+    };
+    // While a turn waits for its owner, the next line is the answer: there is one input.
+    const said = async (question: string): Promise<string> => {
+      io.writeErr(question);
+      return await nextLine();
+    };
+    const person = io.interactive ? said : undefined;
     let turns = 0;
-    for await (const line of io.lines("> ")) {
-      if (line.trim() === "/exit" || signal.aborted) break;
+    for (let line = await nextLine(); line.trim() !== "/exit"; line = await nextLine()) {
+      if (signal.aborted) break;
       if (line.trim() === "") continue;
       const remark = await slashRemark(session, line);
       if (remark !== undefined) note(remark);
+      const question = line;
       const start: StartTurn = (following) =>
-        session.call("ask", { question: line, ...about }, following);
-      const asked = await followedTurn(invocation, start, signal);
-      if (!asked.ok) return asked;
+        session.call("ask", { question, ...about }, following);
+      const asked = await followedTurn(invocation, { session, start, signal, person });
+      if (!asked.ok) {
+        await lines.return?.();
+        return asked;
+      }
       turns += 1;
-      for (const said of asked.value.notes) note(said);
+      for (const remarked of asked.value.notes) note(remarked);
       progress(asked.value.json, asked.value.lines);
     }
+    await lines.return?.();
     return ok({ json: { chatId: chatId.value, turns }, lines: [] });
   });
 }

@@ -71,4 +71,5 @@ const codeByType: ReadonlyMap<string, ExitCode> = new Map([
   ["no-folder", exitCodes.unavailable],
   ["skills-in-conflict", exitCodes.unavailable],
   ["review-outdated", exitCodes.conflict],
+  ["approval-outdated", exitCodes.conflict],
 ]);

@@ -8,7 +8,9 @@
 import { type AgentEvent, answerOf, stopOf } from "../agent/events.ts";
 import { ok, type Result } from "../../shared/result.ts";
 import type { Following, Progress } from "../api/agent-operations.ts";
+import type { Session } from "../api/session.ts";
 import type { DeviceError } from "../device.ts";
+import { askAboutCalls } from "./approval-commands.ts";
 import type { Invocation } from "./command.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { visibleLine, visibleText } from "./visible.ts";
@@ -28,14 +30,28 @@ export type StartTurn = (
   following: Following,
 ) => Promise<Result<readonly AgentEvent[], DeviceError>>;
 
+/** A turn to follow, and whom to ask meanwhile. */
+export interface Followed {
+  readonly session: Session;
+  readonly start: StartTurn;
+  readonly signal: AbortSignal;
+  /** Asks the person at the terminal; absent where there is none. */
+  readonly person: ((question: string) => Promise<string>) | undefined;
+}
+
 /** Asks, and makes the answer what is printed. */
 export async function followedTurn(
   invocation: Invocation,
-  start: StartTurn,
-  signal: AbortSignal,
+  { session, start, signal, person }: Followed,
 ): Promise<Result<AnswerOutput, DeviceError>> {
   let written = "";
+  let runId = "";
+  const questions: Promise<void>[] = [];
   const onProgress = (progress: Progress): void => {
+    if (progress.type === "turn-started") runId = progress.runId;
+    if (progress.type === "approval" && progress.state === "asked" && person !== undefined) {
+      questions.push(askAboutCalls(session, runId, { ask: person, note: invocation.note }));
+    }
     const { io, note, flag } = invocation;
     if (progress.type === "token" && !flag("json")) {
       written += progress.text;
@@ -44,6 +60,7 @@ export async function followedTurn(
     for (const line of noteLines(progress, io.interactive)) note(line);
   };
   const asked = await start({ signal, onProgress });
+  await Promise.all(questions);
   return asked.ok ? ok(answerOutput(asked.value, written)) : asked;
 }
 
@@ -52,6 +69,11 @@ export function stopSignal({ io }: Invocation): AbortSignal {
   const stop = new AbortController();
   void io.stopped().then(() => stop.abort());
   return stop.signal;
+}
+
+/** Whether a turn may wait for its owner: without a terminal and without a daemon nobody can answer. */
+export function approvalsFor(session: Session, { io }: Invocation): "wait" | "deny" {
+  return io.interactive || session.daemonPid !== undefined ? "wait" : "deny";
 }
 
 function noteLines(progress: Progress, person: boolean): readonly string[] {

@@ -14,6 +14,7 @@ import { text as readText } from "node:stream/consumers";
 
 import { err, ok, type Result } from "../../shared/result.ts";
 import type { DeviceError } from "../device.ts";
+import { byteBar, type ProgressBar } from "./progress-bar.ts";
 
 /** The world around a command. */
 export interface CliIo {
@@ -33,6 +34,8 @@ export interface CliIo {
   readonly lines: (prompt: string) => AsyncIterable<string>;
   /** Lets a person edit a text in $EDITOR. */
   readonly edit: (text: string) => Promise<Result<string, DeviceError>>;
+  /** Starts a bar on the error output, for a person who waits; nobody else sees one. */
+  readonly byteBar: (title: string) => ProgressBar;
   /** Resolves at the first SIGINT or SIGTERM after the call; the second ends the process. */
   readonly stopped: () => Promise<void>;
 }
@@ -52,6 +55,7 @@ export function systemIo(): CliIo {
     ask,
     lines: readLines,
     edit: (text) => edit(text, env["VISUAL"] ?? env["EDITOR"]),
+    byteBar,
     stopped,
   };
 }

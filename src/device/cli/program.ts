@@ -11,6 +11,7 @@ import { softwareVersion } from "../../shared/wire/version.ts";
 import { openDevice } from "../main.ts";
 import { registerAgentCommands } from "./agent-commands.ts";
 import { registerAlignGroup } from "./align-commands.ts";
+import { registerApprovalsGroup } from "./approval-commands.ts";
 import { type CliParts, exampleText } from "./command.ts";
 import { registerContactGroup } from "./contact-commands.ts";
 import {
@@ -23,7 +24,9 @@ import { type ExitCode, exitCodeHelp, exitCodes } from "./exit-codes.ts";
 import { registerFilesGroup } from "./files-commands.ts";
 import { registerHomebaseGroup } from "./homebase-commands.ts";
 import { systemIo } from "./io.ts";
+import { registerMcpGroup } from "./mcp-commands.ts";
 import { registerMessageCommands } from "./message-commands.ts";
+import { registerModelGroup } from "./model-commands.ts";
 import { registerMemoryGroup, registerNotebookGroup } from "./notebook-commands.ts";
 import { registerSkillGroup } from "./skill-commands.ts";
 
@@ -70,6 +73,9 @@ export async function runCli(
   registerSkillGroup(program, parts);
   registerAgentCommands(program, parts);
   registerAlignGroup(program, parts);
+  registerApprovalsGroup(program, parts);
+  registerMcpGroup(program, parts);
+  registerModelGroup(program, parts);
   registerHomebaseGroup(program, parts);
   registerNotebookGroup(program, parts);
   registerMemoryGroup(program, parts);

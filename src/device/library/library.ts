@@ -37,8 +37,9 @@ import type { Catalogue } from "../skills/rename.ts";
 import { reviewBundle } from "../skills/review.ts";
 import { shareBundle, shareErrorText } from "../skills/share.ts";
 import { toolSet } from "../skills/tools.ts";
+import { onDemandNames } from "../store/mcp.ts";
 import { addSkillImport } from "../store/skills.ts";
-import type { DeviceStore, WriteTx } from "../store/sqlite.ts";
+import type { DeviceStore, ReadTx, WriteTx } from "../store/sqlite.ts";
 import {
   type CatalogueError,
   prepareCatalogue,
@@ -63,14 +64,14 @@ export interface LibraryParts {
 
 /** Opens the library: seeds a fresh device. Errors: the stored skills contradict each other. */
 export function createLibrary(parts: LibraryParts): Result<DeviceSkills, CatalogueError> {
-  const prepared = prepareCatalogue(parts.store, fixedNames);
+  const prepared = prepareCatalogue(parts.store, parts.store.read(fixedNames));
   if (!prepared.ok) return prepared;
   for (const notice of prepared.value) parts.onNotice(notice);
   return ok({
     list: () => parts.store.read((tx) => readCatalogue(tx).skills),
-    save: (edit) => saving(parts, (catalogue) => saved(catalogue, edit)),
+    save: (edit) => saving(parts, (catalogue, fixed) => saved(catalogue, fixed, edit)),
     rename: (id, handle) =>
-      saving(parts, (catalogue) => renameSkill(catalogue, fixedNames, id, handle)),
+      saving(parts, (catalogue, fixed) => renameSkill(catalogue, fixed, id, handle)),
     setFlags: (id, flags) => setFlags(parts, id, flags),
     remove: (id, { confirmed }) => remove(parts, id, confirmed),
     menu: () => {
@@ -85,23 +86,23 @@ export function createLibrary(parts: LibraryParts): Result<DeviceSkills, Catalog
     review: (messageId, choices = noChoices) =>
       parts.store.read((tx) => {
         const shared = receivedShare(tx, messageId);
-        return shared.ok
-          ? ok(reviewBundle(mergeInput(parts, readCatalogue(tx), shared.value, choices)))
-          : shared;
+        return shared.ok ? ok(reviewBundle(mergeInput(parts, tx, shared.value, choices))) : shared;
       }),
     accept: (messageId, acceptHash, choices = noChoices) =>
       writing(parts, (tx) => accept(parts, tx, { messageId, acceptHash, choices })),
   });
 }
 
-// Servers for on-demand tools come with a later release; until then they reserve no names.
-const fixedNames: FixedNames = { tools: toolSet, onDemandNames: [] };
+/** Names that skills cannot take: of tools, on-demand ones included. */
+function fixedNames(tx: ReadTx): FixedNames {
+  return { tools: toolSet, onDemandNames: onDemandNames(tx) };
+}
 
 function registryOf(parts: LibraryParts): Registry {
   return openRegistry(parts.store.read(readCatalogue).skills, toolSet);
 }
 
-function saved(catalogue: Catalogue, edit: SkillEdit): Result<Saved, SaveError> {
+function saved(catalogue: Catalogue, fixed: FixedNames, edit: SkillEdit): Result<Saved, SaveError> {
   const draft: Draft = {
     handle: edit.handle,
     name: edit.name,
@@ -109,16 +110,16 @@ function saved(catalogue: Catalogue, edit: SkillEdit): Result<Saved, SaveError> 
     detailedBody: edit.detailedBody,
   };
   return edit.id === undefined
-    ? createSkill(catalogue, fixedNames, draft)
-    : editSkill(catalogue, fixedNames, edit.id, draft);
+    ? createSkill(catalogue, fixed, draft)
+    : editSkill(catalogue, fixed, edit.id, draft);
 }
 
 function saving(
   parts: LibraryParts,
-  change: (catalogue: Catalogue) => Result<Saved, SaveError>,
+  change: (catalogue: Catalogue, fixed: FixedNames) => Result<Saved, SaveError>,
 ): Result<SkillSaved, DeviceError> {
   return writing(parts, (tx) => {
-    const result = change(readCatalogue(tx));
+    const result = change(readCatalogue(tx), fixedNames(tx));
     if (!result.ok) return err(saveErrorOf(result.error));
     writeCatalogue(tx, result.value.catalogue);
     return ok({ id: result.value.id, notes: saveNotes(result.value) });
@@ -182,7 +183,7 @@ function accept(
   const shared = receivedShare(tx, messageId);
   if (!shared.ok) return shared;
   const catalogue = readCatalogue(tx);
-  const input = mergeInput(parts, catalogue, shared.value, choices);
+  const input = mergeInput(parts, tx, shared.value, choices);
   const merged = acceptMerge(input, acceptHash);
   if (!merged.ok) {
     return err({
@@ -205,12 +206,13 @@ function accept(
 
 function mergeInput(
   parts: LibraryParts,
-  { skills, origins }: Catalogue,
+  tx: ReadTx,
   { bundle, sender }: ReceivedShare,
   choices: Choices,
 ): MergeInput {
   const nowMs = parts.clock.nowMs();
-  return { skills, origins, ...fixedNames, bundle, choices, sender, nowMs };
+  const { skills, origins } = readCatalogue(tx);
+  return { skills, origins, ...fixedNames(tx), bundle, choices, sender, nowMs };
 }
 
 /** One transaction; nothing is written when it answers an error, and a change is told once committed. */

@@ -111,3 +111,51 @@ export const agentRun = sqliteTable(
   },
   (table) => [index("agent_run_chat").on(table.chatId, table.row)],
 );
+
+/** Calls that the owner was asked about. A row that is still `asked` waits for an answer. */
+export const agentApproval = sqliteTable("agent_approval", {
+  row: integer().primaryKey({ autoIncrement: true }),
+  approvalId: text().notNull().unique(),
+  runId: text().notNull(),
+  tool: text().notNull(),
+  /** JSON of the arguments, as they would be passed. */
+  args: text().notNull(),
+  /** Over tool and arguments: an answer names it, so that it can mean nothing else. */
+  hash: text().notNull(),
+  why: text().notNull(),
+  askedMs: integer().notNull(),
+  expiresMs: integer().notNull(),
+  state: text({ enum: ["asked", "allowed", "denied", "expired", "withdrawn"] }).notNull(),
+  answeredMs: integer(),
+  /** Which device answered: empty for this one. */
+  answeredBy: text(),
+});
+
+/** Programs that serve on-demand tools. */
+export const mcpServer = sqliteTable("mcp_server", {
+  name: text().primaryKey(),
+  command: text().notNull(),
+  /** JSON list. */
+  args: text().notNull(),
+  /** JSON object of what is set in its environment; values may be secrets. */
+  env: text().notNull(),
+  addedMs: integer().notNull(),
+});
+
+/** Their tools, as their owner saw them when they were listed. `name` is what the agent calls. */
+export const mcpTool = sqliteTable(
+  "mcp_tool",
+  {
+    name: text().primaryKey(),
+    server: text().notNull(),
+    /** The server's own name of it. */
+    tool: text().notNull(),
+    description: text().notNull(),
+    /** JSON Schema of its arguments, as the server gave it. */
+    schema: text().notNull(),
+    /** The owner's rule: without one, every call is asked about. */
+    rule: text({ enum: ["ask", "allow", "deny"] }).notNull(),
+    position: integer().notNull(),
+  },
+  (table) => [uniqueIndex("mcp_tool_of_server").on(table.server, table.tool)],
+);

@@ -196,8 +196,8 @@ async function withFile(
   }
 }
 
-/** The refusal for want of space. */
-function diskFull(
+/** The refusal for want of space, with the numbers. */
+export function diskFull(
   folder: string,
   missingBytes: number,
   freeBytes: number,

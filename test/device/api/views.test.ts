@@ -5,12 +5,19 @@ import { describe, expect, it } from "vitest";
 import { homebaseSchemaFits } from "../../../src/device/api/homebase-operations.ts";
 import { isOperationName, operations } from "../../../src/device/api/operations.ts";
 import { reviewFits } from "../../../src/device/api/review-view.ts";
+import { modelSchemasFit } from "../../../src/device/api/model-operations.ts";
 import { sourceSchemasFit } from "../../../src/device/api/source-operations.ts";
 import { schemasFitViews, toWire } from "../../../src/device/api/views.ts";
 
 describe("views", () => {
   it("say what their schemas say, which the compiler proves", () => {
-    const fits = [...schemasFitViews, ...sourceSchemasFit, reviewFits, homebaseSchemaFits];
+    const fits = [
+      ...schemasFitViews,
+      ...sourceSchemasFit,
+      ...modelSchemasFit,
+      reviewFits,
+      homebaseSchemaFits,
+    ];
     expect(fits.every(Boolean)).toBe(true);
   });
 
