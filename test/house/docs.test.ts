@@ -27,7 +27,14 @@ import {
 } from "./documents.ts";
 
 const sourceFolders = ["src", "test", "bench", "demo", "scripts", "migrations"];
-const documents = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", ...filesOf(["docs"])];
+const documents = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "CHANGELOG.md",
+  "SECURITY.md",
+  "deploy/README.md",
+  ...filesOf(["docs"]),
+];
 const operating = read("docs/operating.md");
 const protocol = read("docs/protocol.md");
 

@@ -74,6 +74,8 @@ const oldestServer = 150_000;
 const defaultConnections = 4;
 /** A server that is still starting is asked again for this long. Units: ms. */
 const startingMs = 10_000;
+/** More than the driver needs to find out about one host. Units: ms. */
+const answerMs = 15_000;
 
 /** Opens the database. Errors: every `DatabaseError`; nothing stays open then. */
 export async function openDatabase(
@@ -207,12 +209,7 @@ async function firstAnswer(sql: postgres.Sql): Promise<Result<FactsRow, Database
   const until = performance.now() + startingMs;
   for (;;) {
     try {
-      const [row] = await sql<FactsRow[]>`
-        select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
-          pg_is_in_recovery() as standby, current_setting('fsync') as fsync,
-          current_setting('synchronous_commit') as "synchronousCommit"`;
-      if (row === undefined) throw new Error("the server answered without a row");
-      return ok(row);
+      return ok(await Promise.race([askFacts(sql), noAnswer()]));
     } catch (cause) {
       // 57P03: the server is starting up or recovering.
       const starting = cause instanceof postgres.PostgresError && cause.code === "57P03";
@@ -225,6 +222,21 @@ async function firstAnswer(sql: postgres.Sql): Promise<Result<FactsRow, Database
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }
+}
+
+async function askFacts(sql: postgres.Sql): Promise<FactsRow> {
+  const [row] = await sql<FactsRow[]>`
+    select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
+      pg_is_in_recovery() as standby, current_setting('fsync') as fsync,
+      current_setting('synchronous_commit') as "synchronousCommit"`;
+  if (row === undefined) throw new Error("the server answered without a row");
+  return row;
+}
+
+/** With several hosts the driver tries one after the other for ever, and never says that none answers. */
+async function noAnswer(): Promise<never> {
+  await new Promise((resolve) => setTimeout(resolve, answerMs).unref());
+  throw new Error(`no primary answered within ${answerMs / 1000} s`);
 }
 
 /**
@@ -266,6 +278,7 @@ function connect(target: Target, settings: ConnectSettings): postgres.Sql {
     types,
     fetch_types: false,
     connect_timeout: 10,
+    backoff: reconnectSeconds,
     onnotice: () => {},
   };
   if ("url" in target) return postgres(target.url, common);
@@ -280,6 +293,11 @@ function connect(target: Target, settings: ConnectSettings): postgres.Sql {
     pass: "",
     ssl: false,
   });
+}
+
+/** The driver's own grows to 20 s, which a failover of 20 s would wait for once more. Units: s. */
+function reconnectSeconds(failures: number): number {
+  return (0.5 + Math.random() / 2) * Math.min(0.02 * 2 ** failures, 1);
 }
 
 const safeInteger: postgres.PostgresType<number> = {
