@@ -3,8 +3,8 @@
  * that reads meaning from the bank's text, with the embedder that `npm run models minilm` fetches.
  * Seeded: the same text and vectors give the same weights. Format the file after.
  *
- * Two trainings hold a quarter of the concepts out, and only serve to fit the judge on what they do
- * not know; the third knows all and is what ships. Spec: docs/agent.md "Routers".
+ * Two trainings. The first leaves a quarter of the concepts out and only serves to fit the judge on
+ * what it does not know; the second knows all and is what ships. Spec: docs/agent.md "Routers".
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -37,7 +37,7 @@ const { values: options } = parseArgs({
 const out = options.out ?? "src/device/router/embedding-weights.ts";
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const parts = 4;
-const trialsPerPart = 2_200;
+const trials = 2_400;
 /** Fields are worded more obliquely than people ask, and near misses nobody could always tell. */
 const kindWeights: KindWeights = {
   field: 0.5,
@@ -65,7 +65,7 @@ const vectorOf = (text: string): Float32Array => {
   return vector;
 };
 
-const judge = fitJudge([0, 2].flatMap(observe), kindWeights, say);
+const judge = fitJudge(observe(0), kindWeights, say);
 const all = topics.map((topic) => ({ ...topic, requests: [...topic.requests, ...topic.keptBack] }));
 const space = spaceOf(all, [...talk.known, ...talk.keptBack]);
 const weights: EmbeddingWeights = {
@@ -94,7 +94,7 @@ function observe(part: number): readonly Observation[] {
   const split = splitTopics(topics, parts, part);
   const partial = spaceOf(split.known, talk.known);
   const known = new Map<string, KnownLine>();
-  return makeTrials(split, trialsPerPart, random).map((trial) => {
+  return makeTrials(split, trials, random).map((trial) => {
     const asked = vectorOf(trial.request);
     for (const { handle, line } of trial.menu) {
       const text = lineText(handle, line);

@@ -40,11 +40,12 @@ function interval([low, high]: readonly [number, number]): string {
   return `${(100 * low).toFixed(0)}–${(100 * high).toFixed(0)}`;
 }
 
+/** The table's head. */
+const columns =
+  "brain,router,menus,n,top 1,95 %,top 3,wrongly “nothing”,95 %,nothing fits: n,recognised,95 %,right when said,asks,offered";
+
 function table(rows: readonly ChoiceRow[]): string {
-  const head = [
-    ...["brain", "router", "menus", "n", "top 1", "95 %", "top 3", "wrongly “nothing”", "95 %"],
-    ...["nothing fits: n", "recognised", "95 %", "right when said", "asks", "offered"],
-  ];
+  const head = columns.split(",");
   const cells = rows.map((row) => [
     row.brain,
     row.router,

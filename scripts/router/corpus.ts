@@ -29,7 +29,7 @@ const fillings = 3;
 const random = seededRandom(7);
 
 /** The bank's concepts; those of the built-in menu also know the very lines that ship. */
-export const concepts: readonly Concept[] = bankConcepts.map((concept) => {
+const concepts: readonly Concept[] = bankConcepts.map((concept) => {
   const shipped = [
     ...builtinSkills.map(({ id, shortDescription }) => ({ handle: id, line: shortDescription })),
     ...toolSet.map(({ slug, description }) => ({ handle: slug, line: description })),

@@ -10,7 +10,7 @@ import { builtinHandles, type Topic } from "./corpus.ts";
 import type { Random } from "./random.ts";
 
 /** Steps of one training. */
-const fullSteps = 300;
+const fullSteps = 80;
 const familiesPerStep = 10;
 const everydayPerStep = 30;
 /** Sharpness of the softmax, step size, and pull towards the identity. */

@@ -72,13 +72,25 @@ function unknownTrial({ known, heldOut }: Split, random: Random): Trial {
     const wanted = random.pick(menu.filter((topic) => !isBuiltin(topic)));
     return trial(inField ? "field" : "unknown", menu, { wanted }, random);
   }
+  return unservedTrial({ known, common, menu, family: inField ? family : undefined }, random);
+}
+
+interface Unserved {
+  readonly known: readonly Topic[];
+  readonly common: readonly Topic[];
+  readonly menu: readonly Topic[];
+  /** The menu's field; undefined: it has none. */
+  readonly family: string | undefined;
+}
+
+function unservedTrial({ known, common, menu, family }: Unserved, random: Random): Trial {
   const none = random.next();
   if (none < 0.15) return trial("talk", menu, { request: anyTalk(random) }, random);
-  if (none < 0.25 && inField) {
+  if (none < 0.25 && family !== undefined) {
     const misses = nearMisses.filter((miss) => miss.family === family);
     if (misses.length > 0) return trial("near", menu, random.pick(misses), random);
   }
-  if (none < 0.4 && inField) {
+  if (none < 0.4 && family !== undefined) {
     const missing = random.pick(menu);
     const rest = menu.filter((topic) => topic !== missing);
     return trial("near", rest, { request: random.pick(missing.requests) }, random);
