@@ -152,7 +152,8 @@ function viewOf({ store, relayTime }: AccountParts, own: OwnIdentity, aik: strin
 }
 
 /** A relay's refusal or silence in words for a person. */
-function transportError(error: TransportError): DeviceError {
+/** What a relay that did not do what it was asked means to a person. */
+export function transportError(error: TransportError): DeviceError {
   switch (error.type) {
     case "refused":
       return { type: error.refusal.code, message: error.refusal.message };

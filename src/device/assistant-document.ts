@@ -17,10 +17,12 @@ import {
 } from "./agent/alignment.ts";
 import type { CallDeclaration } from "./agent/callable.ts";
 import type { Harness } from "./agent/events.ts";
-import type { AgentError, AlignmentView } from "./agent/port.ts";
+import type { AgentError, AlignmentView, PriceView } from "./agent/port.ts";
+import { pricedParts } from "./agent/price.ts";
 import { residentPrompt } from "./agent/resident-prompt.ts";
 import { readAlignment, storeBlurbs, storeInstructions } from "./library/alignment.ts";
 import { readCatalogue } from "./library/catalogue.ts";
+import type { Model } from "./model/port.ts";
 import { menuOf, openRegistry } from "./skills/registry.ts";
 import { codePoints } from "./skills/skill.ts";
 import { toolSet } from "./skills/tools.ts";
@@ -62,6 +64,24 @@ export function alignmentView(tx: ReadTx, { onDemand, countTokens }: DocumentPar
     instructionsAreDefault: alignment.instructions === undefined,
     blurbs: blurbs.map(({ id, text }) => ({ id, on: alignment.blurbs.includes(id), text })),
     selected: menu.skills.map(({ id }) => id),
+  };
+}
+
+/** The price of the document for a brain. */
+export function priceView(
+  tx: ReadTx,
+  { name, countTokens, contextTokens }: Model,
+  onDemand: DocumentParts["onDemand"],
+): PriceView {
+  const { document } = alignmentView(tx, { onDemand, countTokens });
+  const menu = menuOf(openRegistry(readCatalogue(tx).skills, toolSet));
+  const count = countTokens ?? estimatedTokens;
+  return {
+    brain: name,
+    exact: countTokens !== undefined,
+    tokens: count(document),
+    contextTokens,
+    parts: pricedParts(alignmentOf(tx), menu, { document, countTokens: count }),
   };
 }
 

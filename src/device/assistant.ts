@@ -25,6 +25,7 @@ import {
   alignmentOf,
   alignmentView,
   harnessOf,
+  priceView,
   setBlurbs,
   setHarness,
   setInstructions,
@@ -107,6 +108,11 @@ export function createAssistant(parts: AssistantParts): DeviceAgent {
       return store.read((tx) =>
         alignmentView(tx, { onDemand, countTokens: parts.countTokens?.() }),
       );
+    },
+    price: async () => {
+      const model = await parts.brain();
+      const onDemand = parts.onDemand().map(({ declaration }) => declaration);
+      return store.read((tx) => priceView(tx, model, onDemand));
     },
     select: (ids) => {
       const selected = selectSkills(store, ids);

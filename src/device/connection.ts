@@ -25,7 +25,7 @@ import type { RelayTime } from "./identity/relay-time.ts";
 import { anyOwedSync } from "./identity/sync.ts";
 import type { BundleRefresh } from "./messaging/bundle-refresh.ts";
 import { allContacts } from "./store/contacts.ts";
-import { getSetting, putSetting } from "./store/settings.ts";
+import { noteDrained, noteEpoch } from "./mend.ts";
 import type { DeviceStore } from "./store/sqlite.ts";
 import type {
   Answered,
@@ -45,6 +45,8 @@ export interface ConnectionParts {
   readonly bundles: BundleRefresh;
   readonly background: Background;
   readonly onDelivery: (delivery: Delivery) => void;
+  /** Does what is owed to the relay beside the upkeep here. */
+  readonly mend: () => Promise<void>;
   /** The connection stands: the outbox may be due. */
   readonly onReady: () => void;
   readonly emit: (event: DeviceEvent) => void;
@@ -70,7 +72,6 @@ const upkeepMs = 3_600_000;
 const newDeviceMs = 15_000;
 /** How long a request waits for a connection that is just being made. Units: ms. */
 const connectPatienceMs = 10_000;
-const epochSetting = "relay-epoch";
 
 /** Builds the connection; `start` opens it. */
 export function createConnection(parts: ConnectionParts): Connection {
@@ -171,7 +172,7 @@ class RelayConnection implements Connection {
       relayTime.learn(own.relayOrigin, state.relayTimeMs);
       this.#drained = false;
       this.#drainBeganMs = state.relayTimeMs;
-      this.#noteEpoch(state.epoch);
+      this.#parts.store.write((tx) => noteEpoch(tx, state.epoch));
       if (state.refused.count > 0) {
         notice(`the relay turned away ${state.refused.count} envelopes: the mailbox was full`);
       }
@@ -195,7 +196,10 @@ class RelayConnection implements Connection {
     const { store, relayTime, emit, background } = this.#parts;
     this.#drained = true;
     const relayNowMs = relayTime.nowMs(own.relayOrigin);
-    store.write((tx) => destroySpentPrekeys(tx, { beganMs: this.#drainBeganMs, relayNowMs }));
+    store.write((tx) => {
+      noteDrained(tx, relayNowMs);
+      destroySpentPrekeys(tx, { beganMs: this.#drainBeganMs, relayNowMs });
+    });
     emit({ type: "drained" });
     background.changed();
   }
@@ -205,6 +209,7 @@ class RelayConnection implements Connection {
     const { background, clock } = this.#parts;
     this.#cancelUpkeep = clock.schedule(this.#untilUpkeep(own), () => this.#upkeep(own));
     background.run(async () => {
+      await this.#parts.mend();
       await this.#publishPrekey(own);
       await this.#closeInvites(own);
       await this.#freshenBundles(own);
@@ -264,15 +269,5 @@ class RelayConnection implements Connection {
       if (this.#closed) return;
       await bundles.freshen(person.aik);
     }
-  }
-
-  #noteEpoch(epoch: string): void {
-    this.#parts.store.write((tx) => {
-      const known = getSetting(tx, epochSetting);
-      if (known === epoch) return;
-      putSetting(tx, epochSetting, epoch);
-      const { notice } = this.#parts;
-      if (known !== undefined) tx.afterCommit(() => notice("the relay was restored from a backup"));
-    });
   }
 }

@@ -21,6 +21,8 @@ import type { RelayTransport } from "./transport/port.ts";
 export interface Delays {
   readonly echoMs: readonly [min: number, max: number];
   readonly receiptMs: readonly [min: number, max: number];
+  /** Asking others to send again after a restore: 1 to 12 h where it is not said. */
+  readonly resendMs?: readonly [min: number, max: number];
 }
 
 export type { AskOptions, DeviceAgent } from "./agent/port.ts";
@@ -175,12 +177,30 @@ export interface Device extends AsyncDisposable {
     readonly relayOffsetMs: number;
   };
   readonly devices: () => readonly DeviceView[];
+  /** Removes a device that is no admin; only an admin device can. What it had not sent is lost. */
+  readonly revokeDevice: (deviceId: string) => Promise<Result<DeviceView, DeviceError>>;
   readonly contacts: () => readonly ContactView[];
   readonly invite: (options?: {
     readonly multipleUse?: boolean;
     readonly lifetimeMs?: number;
   }) => Promise<Result<{ readonly link: string; readonly expiresMs: number }, DeviceError>>;
   readonly acceptInvite: (link: string) => Promise<Result<ContactView, DeviceError>>;
+
+  /** Makes a message request a contact. */
+  readonly admitContact: (contact: string) => Result<ContactView, DeviceError>;
+  /** Hears nothing more of somebody, and replaces the key to our mailboxes. */
+  readonly blockContact: (contact: string) => Promise<Result<ContactView, DeviceError>>;
+  readonly unblockContact: (contact: string) => Result<ContactView, DeviceError>;
+  /** The digits that both compare in person, in groups of five. */
+  readonly safetyNumber: (
+    contact: string,
+  ) => Result<
+    { readonly name: string; readonly digits: string; readonly verifiedMs: number | undefined },
+    DeviceError
+  >;
+  /** Remembers that the digits were the same. */
+  readonly markVerified: (contact: string) => Result<ContactView, DeviceError>;
+
   readonly send: (contact: string, text: string) => Result<SentMessage, DeviceError>;
   /** Messages of one conversation (contact name or identity key), or of all, oldest first. */
   readonly messages: (contact?: string) => Result<readonly MessageView[], DeviceError>;

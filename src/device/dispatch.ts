@@ -30,6 +30,7 @@ import {
   type Profile,
   queueProfile,
 } from "./messaging/payload.ts";
+import { answerResend } from "./messaging/resend.ts";
 import { applyReceipt, type DelayRange, drawDelay, queueReceipt } from "./messaging/receipts.ts";
 import { allContacts, countContacts, getContact, putContact } from "./store/contacts.ts";
 import { getOwnAccount, putOwnAccount } from "./store/identity.ts";
@@ -103,6 +104,7 @@ function giveMeaning(context: Context, payload: Payload): string | undefined {
     case "sync":
       return takeSync(context, payload);
     case "resend-since":
+      return takeResend(context, payload.sinceMs);
     case "renewal":
     case "own-keys":
     case "unassigned":
@@ -201,6 +203,14 @@ function takeProfile(context: Context, profile: Profile): undefined {
   if (change.keyChanged) wakeRecipient(tx, senderAik, arrival.nowMs);
   if (before !== "contact" || change.named || change.keyChanged) tellSiblings(context, senderAik);
   announce(context, { type: "contact", aik: senderAik });
+}
+
+/** What may have been lost with a restored relay goes again to the device that asks. */
+function takeResend(context: Context, sinceMs: bigint): undefined {
+  const { tx, opened, senderAik, arrival, rng } = context;
+  const deviceId = idText(opened.sender.deviceId);
+  const from = { aik: senderAik, deviceId, sinceMs: clampU64(sinceMs) };
+  answerResend(tx, from, { ...arrival, rng });
 }
 
 /** A guest with a valid proof becomes a contact at once, and is told our profile. */

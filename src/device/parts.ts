@@ -18,6 +18,7 @@ import { type BundleRefresh, createBundleRefresh } from "./messaging/bundle-refr
 import { createInbox, type Inbox } from "./messaging/inbox.ts";
 import type { OpenedMessage } from "./messaging/payload.ts";
 import { createPump, type Pump } from "./messaging/pump.ts";
+import { mend, type MendParts } from "./mend.ts";
 import { getOwnAccount } from "./store/identity.ts";
 import type { DeviceStore } from "./store/sqlite.ts";
 import type { StoreError } from "./store/store-error.ts";
@@ -42,7 +43,12 @@ export interface DeviceParts extends Ground {
   readonly pump: Pump;
   readonly inbox: Inbox;
   readonly connection: Connection;
+  /** Tells the relay what it is still to be told. */
+  readonly mend: () => Promise<void>;
 }
+
+/** How long asking others to send again is spread, so that a relay's return is no storm. Units: ms. */
+const resendDelayMs = [3_600_000, 43_200_000] as const;
 
 /** Builds and joins the rooms. Nothing runs before the connection is started. */
 export function joinRooms(ground: Ground): DeviceParts {
@@ -61,13 +67,8 @@ export function joinRooms(ground: Ground): DeviceParts {
       );
     },
   });
-  const pump = createPump({
-    ...ground,
-    relayTime,
-    bundles,
-    onTrouble,
-    onChange: background.changed,
-  });
+  const onChange = background.changed;
+  const pump = createPump({ ...ground, relayTime, bundles, onTrouble, onChange });
   const dispatch = createDispatch({
     rng,
     receiptDelay: ground.delays.receiptMs,
@@ -94,15 +95,17 @@ export function joinRooms(ground: Ground): DeviceParts {
     },
     onSetAside: (reason) => ground.emit({ type: "set-aside", reason }),
   });
+  const mendNow = (): Promise<void> => mend(mendParts(ground, { relayTime, pump, connection }));
   const connection = createConnection({
     ...ground,
+    mend: mendNow,
     relayTime,
     bundles,
     background,
     onDelivery: inbox.deliver,
     onReady: pump.wake,
   });
-  return { ...ground, relayTime, background, bundles, pump, inbox, connection };
+  return { ...ground, relayTime, background, bundles, pump, inbox, connection, mend: mendNow };
 }
 
 /** Siblings hear our name; one that was linked can be sealed to by now: it gets people and history. */
@@ -112,9 +115,22 @@ function payOwed(ground: Ground, relayTime: RelayTime, aik: string): void {
   if (own?.aikText !== aik) return;
   const relayNowMs = relayTime.nowMs(own.relayOrigin);
   store.write((tx) => {
-    queueNames(tx, own, { nowMs: clock.nowMs(), rng });
+    queueNames(tx, own, relayNowMs, { nowMs: clock.nowMs(), rng });
     payOwedSync(tx, own, relayNowMs, { nowMs: clock.nowMs(), rng });
   });
+}
+
+function mendParts(
+  ground: Ground,
+  { relayTime, pump, connection }: Pick<DeviceParts, "relayTime" | "pump" | "connection">,
+): MendParts {
+  return {
+    ...ground,
+    relayNowMs: relayTime.nowMs,
+    request: connection.request,
+    resendDelay: ground.delays.resendMs ?? resendDelayMs,
+    onQueued: pump.wake,
+  };
 }
 
 /** A sender has seen a list of ours that we do not know: the relay's chain decides who is alarmed. */

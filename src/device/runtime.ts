@@ -36,6 +36,7 @@ import { createOwnMcp, type OwnMcp } from "./own-mcp.ts";
 import { askingParts, createOwnHomebase, type OwnHomebase, siblingSearch } from "./own-homebase.ts";
 import { createOwnSources, type OwnSources } from "./own-sources.ts";
 import { type DeviceParts, joinRooms } from "./parts.ts";
+import { peopleActs } from "./people.ts";
 import { settle } from "./settle.ts";
 import { skillCard } from "./skill-card.ts";
 import { getOwnAccount } from "./store/identity.ts";
@@ -96,18 +97,8 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
     }),
   );
   const home = createOwnHomebase({ parts, agent: asks.agent, tools: own.tools, zone, asking });
-  return ok(
-    deviceOver(parts, {
-      open: opened.value,
-      skills: skills.value,
-      asks,
-      mcp,
-      home,
-      brains,
-      own,
-      onEvent,
-    }),
-  );
+  const made = { open: opened.value, skills: skills.value, asks, mcp, home, brains, own, onEvent };
+  return ok(deviceOver(parts, made));
 }
 
 function createListeners(): Pick<Device, "onEvent"> & {
@@ -166,6 +157,7 @@ function deviceOver(
     identity: () => store.read(identityView),
     register: (options) => registerAccount(parts, options),
     ...linkingOf(parts),
+    ...peopleActs(parts),
     start: () => {
       const account = store.read(ownIdentity);
       if (account === undefined) return err(noAccount);

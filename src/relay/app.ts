@@ -25,7 +25,7 @@ import { createMetrics, type Metrics } from "./metrics.ts";
 import { joinNeighbourhood, type Neighbourhood } from "./neighbourhood.ts";
 import { createProbes, type Probes } from "./probes.ts";
 import { after, inTime, readReadiness, type Readiness, withinBound } from "./readiness.ts";
-import { createRequestPorts } from "./request-ports.ts";
+import { createKeyPorts, createRequestPorts } from "./request-ports.ts";
 import { purgeRetiredKeys } from "./store/access-keys.ts";
 import { findRecipients, type Recipient } from "./store/accounts.ts";
 import { findDevice } from "./store/devices.ts";
@@ -83,13 +83,7 @@ const maxWaitingLookups = 8_192;
 export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp> {
   const { config, sql, planOnce, clock, log } = options;
   const registry = new ConnectionRegistry();
-  const http = await createHttpServer({
-    trustedProxies: config.trustedProxies,
-    maxFrameBytes: maxDeviceFrameBytes,
-    closeSockets: () => registry.closeAll(after(clock, config.drainMs)),
-    clock,
-    onFailure: (code) => log.error({ code }, "request failed"),
-  });
+  const http = await createServer(options, registry);
   const wakeups = createWakeups();
   const metrics = createMetrics();
   const recipients = createRelayRecipients(options);
@@ -116,12 +110,13 @@ export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp
     metrics,
   });
   const storage = createRelayStorage(options);
-  const readiness = (): Promise<Readiness> => readReadiness(sql, storage, clock);
   const origin = { text: "", digest: new Uint8Array(32) };
   const addressLimit = createRateLimit({ perMinute: config.addressRequestsPerMinute, clock });
   const probes = createProbes();
   const joined = { probes, registry, neighbourhood, recipients, metrics, addressLimit, origin };
-  const parts = { ...options, lanes, wakeups, storage, readiness, ...joined };
+  const keyPorts = createKeyPorts({ ...options, ...joined, laneOf: lanes.numberOf });
+  const readiness = (): Promise<Readiness> => readReadiness(sql, storage, clock);
+  const parts = { ...options, lanes, wakeups, storage, readiness, keyPorts, ...joined };
   addHttpRoutes(http, parts);
   addDeviceRoute(http, parts);
   return {
@@ -146,6 +141,19 @@ function scrape({ metrics, registry, storage, sql, clock }: Parts): ReturnType<R
     connections: () => registry.size,
     storage: () => ({ isFull: storage.isFull(), freeBytes: storage.freeBytes() }),
     database: () => inTime(readDatabaseHealth(sql), clock),
+  });
+}
+
+function createServer(
+  { config, clock, log }: RelayAppOptions,
+  registry: ConnectionRegistry,
+): Promise<RelayHttp> {
+  return createHttpServer({
+    trustedProxies: config.trustedProxies,
+    maxFrameBytes: maxDeviceFrameBytes,
+    closeSockets: () => registry.closeAll(after(clock, config.drainMs)),
+    clock,
+    onFailure: (code) => log.error({ code }, "request failed"),
   });
 }
 

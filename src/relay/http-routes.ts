@@ -18,6 +18,7 @@ import { registerBundles } from "./http/bundles.ts";
 import { registerEnvelopes } from "./http/envelopes.ts";
 import { registerInfo } from "./http/info.ts";
 import { registerOpenapi } from "./http/openapi.ts";
+import { type RecoveryPorts, registerRecovery } from "./http/recovery.ts";
 import { registerRendezvous } from "./http/rendezvous.ts";
 import type { RelayHttp } from "./http/replies.ts";
 import type { Lanes } from "./lanes.ts";
@@ -44,6 +45,8 @@ export interface RouteParts {
   readonly addressLimit: RateLimit;
   readonly origin: { readonly text: string; readonly digest: Uint8Array };
   readonly readiness: () => Promise<Readiness>;
+  /** What identity keys may ask. */
+  readonly keyPorts: Pick<RecoveryPorts, "accountOfKey" | "chainOf" | "recover" | "renew">;
   readonly probes: Probes;
 }
 
@@ -94,6 +97,8 @@ function addSending(http: RelayHttp, parts: RouteParts): void {
 
 function addAccounts(http: RelayHttp, parts: RouteParts): void {
   const { config, sql, state, clock, lanes, addressLimit, storage } = parts;
+  const identity = { epoch: state.epoch, originDigest: () => parts.origin.digest };
+  const common = { addressLimit, identity, clock };
   registerAccounts(http, {
     register: (registration, code) => {
       const lane = lanes.numberOf(registration.account);
@@ -103,8 +108,7 @@ function addAccounts(http: RelayHttp, parts: RouteParts): void {
     },
     isOpen: config.registration === "open",
     storage,
-    addressLimit,
-    identity: { epoch: state.epoch, originDigest: () => parts.origin.digest },
-    clock,
+    ...common,
   });
+  registerRecovery(http, { ...parts.keyPorts, ...common });
 }

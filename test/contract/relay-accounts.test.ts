@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { findRecipients, readBundle, registerAccount } from "../../src/relay/store/accounts.ts";
 import { readItems } from "../../src/relay/store/deliveries.ts";
-import { findDevice, newestListRecord, replaceDeviceList } from "../../src/relay/store/devices.ts";
+import { replaceDeviceList } from "../../src/relay/store/device-lists.ts";
+import { findDevice, newestListRecord } from "../../src/relay/store/devices.ts";
 import { ensureDays, purgeExpired } from "../../src/relay/store/expiry.ts";
 import { closeInvite, openInvite } from "../../src/relay/store/invites.ts";
 import { insertItems } from "../../src/relay/store/items.ts";

@@ -48,6 +48,7 @@ async function stayConnected(days: number, queued: number) {
       },
     },
     onDelivery: () => {},
+    mend: () => Promise.resolve(),
     onReady: () => {},
     emit: () => {},
     notice: () => {},

@@ -139,7 +139,7 @@ describe("commands", () => {
   });
 
   it("that do not exist are told apart", () => {
-    expect(commandAt(program, ["device", "revoke"])).toBeUndefined();
+    expect(commandAt(program, ["device", "dissolve"])).toBeUndefined();
     const send = commandAt(program, pixieCommand("$ npx pixie send Bob --loudly")?.words ?? []);
     expect(send && hasFlag(send, "--loudly")).toBe(false);
   });

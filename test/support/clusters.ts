@@ -128,8 +128,8 @@ function dockerAnswers(): Promise<boolean> {
   });
 }
 
-/** Debian's and Homebrew's places; the oldest supported major, as it differs most from the embedded. */
-function systemBinaries(): string | undefined {
+/** Where an installed Postgres has its programs. Debian's and Homebrew's places; the oldest supported major, as it differs most from the embedded. */
+export function systemBinaries(): string | undefined {
   const found = [
     ["/usr/lib/postgresql", /^(\d+)$/],
     ["/opt/homebrew/opt", /^postgresql@(\d+)$/],

@@ -65,7 +65,7 @@ export function deviceWorld(
     transport: relay.transport,
     clock,
     rng: seededRng("device world"),
-    delays: options.delays ?? { echoMs: [0, 0], receiptMs: [0, 0] },
+    delays: options.delays ?? { echoMs: [0, 0], receiptMs: [0, 0], resendMs: [0, 0] },
     emit: (event) => void events.push(event),
     notice: (notice) => void notices.push(notice),
   });

@@ -96,6 +96,12 @@ export function fakeDevice(parts: Partial<Device> = {}): FakeDevice {
     contacts: () => contacts,
     invite: () => Promise.resolve(ok({ link: "pixie-invite:x", expiresMs: 2 })),
     acceptInvite: () => Promise.resolve(ok(contactView("ben"))),
+    revokeDevice: () => Promise.resolve(ok({ ...fakeDeviceView, state: "revoked" })),
+    admitContact: () => ok(contactView("ben")),
+    blockContact: () => Promise.resolve(ok({ ...contactView("ben"), relation: "blocked" })),
+    unblockContact: () => ok(contactView("ben")),
+    safetyNumber: () => ok({ name: "ben", digits: "12345 67890", verifiedMs: undefined }),
+    markVerified: () => ok(contactView("ben")),
     send: (contact, text) => {
       calls.push(`send ${contact} ${text}`);
       return ok({ messageId: "M".repeat(22) });
@@ -169,6 +175,14 @@ const fakeAgent: DeviceAgent = {
     blurbs: [],
     selected: [],
   }),
+  price: () =>
+    Promise.resolve({
+      brain: "fake",
+      exact: false,
+      tokens: 2,
+      contextTokens: undefined,
+      parts: [],
+    }),
   select: () => ok(undefined),
   setInstructions: () => ok(undefined),
   setBlurbs: () => ok(undefined),

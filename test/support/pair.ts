@@ -13,7 +13,7 @@ import { createRelay, defaultConfig, type Relay } from "../../src/relay/index.ts
 import type { Result } from "../../src/shared/result.ts";
 
 /** No hiding: a test waits for nobody. */
-export const noDelays = { echoMs: [0, 0], receiptMs: [0, 0] } as const;
+export const noDelays = { echoMs: [0, 0], receiptMs: [0, 0], resendMs: [0, 0] } as const;
 
 /** A bound that only a broken test reaches. Units: ms. */
 const patienceMs = 20_000;

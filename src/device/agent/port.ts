@@ -7,6 +7,7 @@
 import type { Result } from "../../shared/result.ts";
 import type { BlurbId } from "./alignment.ts";
 import type { AgentEvent, Harness, Mode } from "./events.ts";
+import type { PricedPart } from "./price.ts";
 
 /** What a person got wrong, or what is not there. */
 export interface AgentError {
@@ -47,6 +48,18 @@ export interface AlignmentView {
   readonly blurbs: readonly { readonly id: BlurbId; readonly on: boolean; readonly text: string }[];
   /** Skills on the menu. None: no planning. */
   readonly selected: readonly string[];
+}
+
+/** The price of the document, part by part. */
+export interface PriceView {
+  readonly brain: string;
+  /** Counted by the brain's tokenizer; else an estimate. */
+  readonly exact: boolean;
+  /** Of the whole document. Units: tokens. */
+  readonly tokens: number;
+  /** What the brain reads at once; absent where nothing bounds it. Units: tokens. */
+  readonly contextTokens: number | undefined;
+  readonly parts: readonly PricedPart[];
 }
 
 /** How a question is to be treated. */
@@ -123,6 +136,8 @@ export interface DeviceAgent {
   /** A stored trace by its id or the beginning of it. */
   readonly run: (runId: string) => Result<readonly AgentEvent[], AgentError>;
   readonly alignment: () => AlignmentView;
+  /** What the document costs the brain that is in use, which is loaded for it. */
+  readonly price: () => Promise<PriceView>;
   /** Puts exactly these skills on the menu. Errors: one of them does not exist. */
   readonly select: (ids: readonly string[]) => Result<undefined, AgentError>;
   /** Replaces the base instructions; `undefined` resets them. */

@@ -6,7 +6,7 @@
 import { type TObject, type TProperties, Type } from "typebox";
 
 import type { AgentEvent } from "../agent/events.ts";
-import type { AlignmentView, ApprovalView, ChatView, RunView } from "../agent/port.ts";
+import type { AlignmentView, ApprovalView, ChatView, PriceView, RunView } from "../agent/port.ts";
 import type { ModelProgress } from "../weights/port.ts";
 import { agentEventView, harnessName, modeName } from "./agent-events.ts";
 import { modelProgressView } from "./model-operations.ts";
@@ -86,6 +86,14 @@ const alignmentView = Type.Object({
   selected: texts,
 });
 
+const priceView = Type.Object({
+  brain: text,
+  exact: Type.Boolean(),
+  tokens: count,
+  contextTokens: orNull(count),
+  parts: Type.Array(Type.Object({ part: text, tokens: count })),
+});
+
 // The rules about lengths are the agent's own, in words; these only bound what is parsed.
 const question = Type.String({ maxLength: 100_000 });
 const names = Type.Array(Type.String({ maxLength: 128 }), { maxItems: 10_000 });
@@ -117,6 +125,7 @@ export const agentOperations = {
   runs: { params: closed({}), result: Type.Array(runView) },
   run: { params: closed({ runId }), result: trace },
   alignment: { params: closed({}), result: alignmentView },
+  "align-price": { params: closed({}), result: priceView },
   "align-select": { params: closed({ ids: names }), result: Type.Object({}) },
   "align-instructions": {
     params: closed({ text: Type.Union([Type.String({ maxLength: 100_000 }), Type.Null()]) }),
@@ -139,4 +148,5 @@ export const agentSchemasFit: [
   Same<Wire<Type.Static<typeof chatView>>, Wire<ChatView>>,
   Same<Wire<Type.Static<typeof runView>>, Wire<RunView>>,
   Same<Wire<Type.Static<typeof alignmentView>>, Wire<AlignmentView>>,
-] = [true, true, true, true, true];
+  Same<Wire<Type.Static<typeof priceView>>, Wire<PriceView>>,
+] = [true, true, true, true, true, true];

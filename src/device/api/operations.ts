@@ -48,6 +48,10 @@ export const operations = {
     result: Type.Object({ state: Type.Union([Type.Literal("settled"), Type.Literal("bound")]) }),
   },
   devices: { params: closed({}), result: Type.Array(deviceView) },
+  "revoke-device": {
+    params: closed({ deviceId: Type.String({ maxLength: 64 }) }),
+    result: deviceView,
+  },
   "grant-link": {
     params: closed({ code: Type.String({ maxLength: 512 }) }),
     result: Type.Object({
@@ -73,6 +77,18 @@ export const operations = {
     params: closed({ link: Type.String({ maxLength: 2_048 }) }),
     result: contactView,
   },
+  "admit-contact": { params: closed({ contact }), result: contactView },
+  "block-contact": { params: closed({ contact }), result: contactView },
+  "unblock-contact": { params: closed({ contact }), result: contactView },
+  "safety-number": {
+    params: closed({ contact }),
+    result: Type.Object({
+      name: Type.String(),
+      digits: Type.String(),
+      verifiedMs: orNull(Type.Number()),
+    }),
+  },
+  "mark-verified": { params: closed({ contact }), result: contactView },
   send: {
     params: closed({ contact, text: Type.String({ maxLength: maxMessageBytes + 1 }) }),
     result: sent,

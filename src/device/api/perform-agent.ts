@@ -50,6 +50,7 @@ export function agentHandlers({ agent }: Device): AgentHandlers {
     runs: async () => ok(toWire(agent.runs())),
     run: async ({ runId }) => wired(agent.run(runId)),
     alignment: async () => ok(toWire(agent.alignment())),
+    "align-price": async () => ok(toWire(await agent.price())),
     "align-select": async ({ ids }) => done(agent.select(ids)),
     "align-instructions": async ({ text }) => done(agent.setInstructions(text ?? undefined)),
     "align-harness": async ({ harness }) => {

@@ -78,6 +78,12 @@ function registerTurnCommands(align: Command, parts: CliParts): void {
       invocation.withSession({ connect: false }, (session) => harness(session, invocation)),
   });
   addCommand(align, parts, {
+    usage: "tokens",
+    about: "the price of the document part by part, counted by the brain in use",
+    examples: ["pixie align tokens"],
+    run: ({ withSession }) => withSession({ connect: false }, priced),
+  });
+  addCommand(align, parts, {
     usage: "rehearse <question>",
     about: "plan and bind, and run nothing: which skill and which tools a question would get",
     examples: ['pixie align rehearse "what is on this weekend?"'],
@@ -170,6 +176,24 @@ async function shownInstructions(session: Session): Promise<Outcome> {
     json: { instructions: current, instructionsAreDefault },
     lines: visibleText(current).split("\n"),
     notes: instructionsAreDefault ? ["these are the default instructions"] : [],
+  });
+}
+
+async function priced(session: Session): Promise<Outcome> {
+  const price = await session.call("align-price", {});
+  if (!price.ok) return price;
+  const { brain, exact, tokens: all, contextTokens, parts } = price.value;
+  const about = exact ? "" : "~";
+  const whole = { part: "all of it", tokens: all };
+  return ok({
+    json: price.value,
+    lines: [...parts, whole].map((one) => `${about}${one.tokens}  ${one.part}`),
+    notes: [
+      exact
+        ? `counted by the tokenizer of ${brain}`
+        : `${brain} has no tokenizer: characters divided by four`,
+      ...(contextTokens === null ? [] : [`${brain} reads ${contextTokens} tokens at once`]),
+    ],
   });
 }
 

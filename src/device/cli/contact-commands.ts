@@ -1,5 +1,6 @@
 /**
- * `pixie contact …`: invite somebody, accept an invite, list everyone.
+ * `pixie contact …`: invite somebody, accept an invite, list everyone. What is done about people who are
+ * known already is trust-commands.ts.
  *
  * Spec: docs/operating.md "Command line"; docs/protocol.md "First contact".
  */
@@ -10,7 +11,8 @@ import { ok } from "../../shared/result.ts";
 import { type Session, settleMs } from "../api/session.ts";
 import { addCommand, type CliParts, type Invocation, type Outcome, usage } from "./command.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { visibleLine } from "./visible.ts";
+import { contactLine } from "./contact-line.ts";
+import { addTrustCommands } from "./trust-commands.ts";
 
 /** Adds `contact` and its commands. */
 export function registerContactGroup(program: Command, parts: CliParts): void {
@@ -39,6 +41,7 @@ export function registerContactGroup(program: Command, parts: CliParts): void {
     options: [["--offline", "do not catch up with the relay first"]],
     run: ({ flag, withSession }) => withSession({ connect: !flag("offline") }, list),
   });
+  addTrustCommands(contact, parts);
 }
 
 const dayMs = 86_400_000;
@@ -92,19 +95,4 @@ async function list(session: Session): Promise<Outcome> {
   if (!listed.ok) return listed;
   const notes = listed.value.length === 0 ? ["no contacts yet: pixie contact invite"] : [];
   return ok({ json: listed.value, lines: listed.value.map(contactLine), notes });
-}
-
-interface Contact {
-  readonly aik: string;
-  readonly name: string;
-  readonly relation: string;
-  readonly reachable: boolean;
-  readonly reason: string | null;
-}
-
-function contactLine({ aik, name, relation, reachable, reason }: Contact): string {
-  const reach = reachable
-    ? ""
-    : `  not reachable: ${visibleLine(reason ?? "no key of theirs yet")}`;
-  return `${visibleLine(name)}  ${relation}  ${aik}${reach}`;
 }

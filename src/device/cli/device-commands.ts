@@ -7,7 +7,7 @@
 import type { Command } from "commander";
 
 import { err, ok } from "../../shared/result.ts";
-import { openAlone, type Session } from "../api/session.ts";
+import { openAlone, type Session, settleMs } from "../api/session.ts";
 import type { ResultOf } from "../api/operations.ts";
 import { runDaemon } from "../main.ts";
 import { addCommand, type CliParts, type Invocation, type Outcome, usage } from "./command.ts";
@@ -42,6 +42,13 @@ export function registerDeviceGroup(program: Command, parts: CliParts): void {
     about: "list the devices of your account",
     examples: ["pixie device devices", "pixie device devices --json"],
     run: ({ withSession }) => withSession({ connect: true }, devices),
+  });
+  addCommand(device, parts, {
+    usage: "revoke <device>",
+    about: "remove a device that is no admin; what it had not sent is lost",
+    examples: ["pixie device revoke 8Jd0…", "pixie device revoke 8Jd0… --yes"],
+    options: [["--yes", "remove it without asking"]],
+    run: revoke,
   });
   addCommand(device, parts, {
     usage: "status",
@@ -127,6 +134,26 @@ async function devices(session: Session): Promise<Outcome> {
       `${deviceId}  ${name === null ? "" : `${visibleLine(name)}  `}${state}${thisDevice ? "  this device" : ""}${hasPrekey || state === "revoked" ? "" : "  no prekey yet"}`,
   );
   return ok({ json: listed.value, lines });
+}
+
+async function revoke(invocation: Invocation): Promise<Outcome> {
+  const { flag, io, argument, note, withSession } = invocation;
+  if (!flag("yes") && !io.interactive) {
+    return usage("no terminal to ask on: name --yes to remove the device");
+  }
+  if (!flag("yes")) {
+    note("The device is removed for good, and what it had not sent is lost.");
+    const answer = await io.ask("Type yes to go on: ");
+    if (answer !== "yes") return err({ type: "not-confirmed", message: "nothing was removed" });
+  }
+  return await withSession({ connect: true }, async (session) => {
+    const revoked = await session.call("revoke-device", { deviceId: argument(0) ?? "" });
+    if (!revoked.ok) return revoked;
+    // Contacts are told, and get the new key to the mailboxes.
+    const settled = await session.call("settle", { boundMs: settleMs });
+    if (!settled.ok) return settled;
+    return ok({ json: revoked.value, lines: [`${revoked.value.deviceId} is removed`] });
+  });
 }
 
 async function status(session: Session): Promise<Outcome> {

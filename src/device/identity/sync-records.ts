@@ -189,13 +189,14 @@ function contactFields(
   };
 }
 
-/** What a sibling knows and we do not. First-hand knowledge (profile, block) stays. */
+/** What a sibling knows and we do not. First-hand knowledge (profile) stays, and a block spreads. */
 function missingFields(
   known: ContactRow,
   told: Omit<ContactRow, "listSentVersion" | "stopped">,
 ): Partial<ContactRow> {
   const becomesContact = known.relation !== "blocked" && told.relation === "contact";
   return {
+    ...(told.relation === "blocked" ? { relation: "blocked" } : {}),
     ...(becomesContact && known.relation !== "contact"
       ? { relation: "contact", name: told.name }
       : {}),

@@ -60,16 +60,25 @@ export function queueInvites(tx: WriteTx, own: OwnIdentity, moment: SyncMoment):
 }
 
 /**
- * Tells siblings what this device is called, and what it knows of the others' names, whenever the
- * list of devices has changed since it last did. Call it whenever our own bundle was learned.
+ * Tells siblings what this device is called, and what it knows of the others' names, whenever there is
+ * somebody new who can be sealed to. Call it whenever our own bundle was learned.
  */
-export function queueNames(tx: WriteTx, own: OwnIdentity, moment: SyncMoment): void {
+export function queueNames(
+  tx: WriteTx,
+  own: OwnIdentity,
+  relayNowMs: number,
+  moment: SyncMoment,
+): void {
   const list = newestList(tx, own.aikText);
-  const told = `${list?.version} ${own.deviceName}`;
-  if (list === undefined || getSetting(tx, namesSetting) === told) return;
+  const ownId = idText(own.deviceId);
+  const readers = (list === undefined ? [] : liveEntries(list))
+    .filter((entry) => usablePrekey(tx, own.aikText, entry, relayNowMs) !== undefined)
+    .map((entry) => idText(entry.deviceId))
+    .filter((deviceId) => deviceId !== ownId);
+  const told = [own.deviceName, ...readers].join(" ");
+  if (readers.length === 0 || getSetting(tx, namesSetting) === told) return;
   putSetting(tx, namesSetting, told);
-  if (liveEntries(list).length < 2) return;
-  const names = new Map([...siblingNames(tx), [idText(own.deviceId), own.deviceName]]);
+  const names = new Map([...siblingNames(tx), [ownId, own.deviceName]]);
   const records = Array.from(names, ([deviceId, name]) => ({ device_id: deviceId, name }));
   queuePages(tx, own, moment, { topic: "devices", pages: paged(records) });
 }

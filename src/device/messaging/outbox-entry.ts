@@ -67,6 +67,8 @@ export type OutboxEvent =
   | { readonly type: "unaddressed"; readonly deviceIds: readonly string[] }
   /** A receipt of that device. */
   | { readonly type: "confirmed"; readonly deviceId: string }
+  /** That device, or its relay, came back without what it had: send again, confirmed or not. */
+  | { readonly type: "resend"; readonly deviceIds: readonly string[] }
   /** Copies that seem to be lost to their devices. */
   | { readonly type: "reseal"; readonly deviceIds: readonly string[] }
   /** That device confirmed something newer: if it does not confirm this one soon, it lost it. */

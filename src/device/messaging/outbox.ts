@@ -4,6 +4,7 @@
  *
  *   QUEUED → SEALED → ACCEPTED → CONFIRMED      ACCEPTED → QUEUED again (a re-seal)
  *   SEALED → QUEUED when the relay wants another sealing, or a mailbox is full
+ *   ACCEPTED or CONFIRMED → QUEUED when the device or its relay asks for it after a restore
  *   anything open → DROPPED (device removed) | EXPIRED (30 d after composing)
  *
  * Copies exist for the devices that were addressed when the relay first accepted the entry. Until
@@ -42,6 +43,7 @@ import {
 /** The entry after an event. An entry that ended stays as it is, except that a late receipt counts. */
 export function step(entry: Entry, event: OutboxEvent, moment: Moment): Entry {
   if (event.type === "confirmed") return settle(confirm(entry, event.deviceId, moment.nowMs));
+  if (event.type === "resend") return resent(entry, event.deviceIds, moment.nowMs);
   if (entry.state !== "open") return entry;
   if (moment.nowMs >= entry.composedMs + outboxLifeMs) return expire(entry);
   return settle(
@@ -71,7 +73,7 @@ export function shouldReseal(
   return usedOldPrekey || facts.overtaken;
 }
 
-type OpenEvent = Exclude<OutboxEvent, { type: "confirmed" }>;
+type OpenEvent = Exclude<OutboxEvent, { type: "confirmed" | "resend" }>;
 type Decision = Extract<
   OpenEvent,
   { type: "reseal" | "overtaken" | "checked" | "revoked" | "nobody" | "impossible" | "time" }
@@ -263,6 +265,19 @@ function expire(entry: Entry): Entry {
     isOpen(copy) ? { ...copy, state: "expired", slot: null } : copy,
   );
   return { ...entry, state: "expired", reason: "nobody confirmed it within 30 days", copies };
+}
+
+/** What was accepted or even confirmed goes again; an entry that had ended with that is open again. */
+function resent(entry: Entry, deviceIds: readonly string[], nowMs: number): Entry {
+  if (entry.state === "failed" || entry.state === "expired") return entry;
+  if (nowMs >= entry.composedMs + outboxLifeMs) return entry;
+  const again = ofDevices(entry, deviceIds, (copy) =>
+    copy.state === "accepted" || copy.state === "confirmed"
+      ? { ...requeued(copy, nowMs), attempts: 0 }
+      : copy,
+  );
+  const isOpenAgain = again.copies.some((copy) => copy.state === "queued");
+  return isOpenAgain ? settle({ ...again, state: "open" }) : entry;
 }
 
 /** Derives the entry's own state and due time from its copies. */

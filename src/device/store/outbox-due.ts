@@ -3,7 +3,21 @@
  * a due time by itself. What a turn does to a row is decided in messaging/outbox.ts and saved by
  * outbox.ts; the pump asks here what to work on, and until when it may sleep.
  */
-import { and, asc, eq, gt, isNotNull, isNull, lt, lte, min, notInArray } from "drizzle-orm";
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  gt,
+  gte,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  min,
+  notInArray,
+} from "drizzle-orm";
 import type { OutboxRow } from "./outbox.ts";
 import { outbox, outboxCopy } from "./schema.ts";
 import type { ReadTx, WriteTx } from "./sqlite.ts";
@@ -118,4 +132,35 @@ function waitingHead(
     .orderBy(asc(outbox.row))
     .limit(1)
     .get();
+}
+
+/**
+ * Messages to an account that were accepted and may have to go again, composed since; the newest, at
+ * most `limit` of them. Units: ms of relay time.
+ */
+export function resendable(
+  tx: ReadTx,
+  recipientAik: string,
+  sinceMs: number,
+  limit: number,
+): readonly Pick<OutboxRow, "messageId" | "recipientAik" | "sentMs">[] {
+  return tx
+    .select({
+      messageId: outbox.messageId,
+      recipientAik: outbox.recipientAik,
+      sentMs: outbox.sentMs,
+    })
+    .from(outbox)
+    .where(
+      and(
+        eq(outbox.recipientAik, recipientAik),
+        eq(outbox.confirmed, true),
+        inArray(outbox.state, ["open", "done"]),
+        isNotNull(outbox.acceptedMs),
+        gte(outbox.sentMs, sinceMs),
+      ),
+    )
+    .orderBy(desc(outbox.row))
+    .limit(limit)
+    .all();
 }

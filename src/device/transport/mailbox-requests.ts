@@ -81,6 +81,8 @@ function requestFrame(id: number, request: MailboxRequest): RequestFrame {
         expires: String(request.expiresMs),
         revoked: request.revoked,
       };
+    case "rotate-access-key":
+      return { type: request.type, id, key: toBase64Url(request.key) };
     case "mailbox-status":
       return { type: request.type, id };
     default:

@@ -84,6 +84,7 @@ export type MailboxRequest =
       readonly expiresMs: number;
       readonly revoked: boolean;
     }
+  | { readonly type: "rotate-access-key"; readonly key: Uint8Array }
   | { readonly type: "mailbox-status" };
 
 /** The managed mailbox connection: reconnects by itself (cap first, then full jitter) until closed. */

@@ -1,7 +1,8 @@
 /**
  * The statement by which a device list replaces its predecessor, as text: compare-and-set on the
- * account's (version, hash), the chain, used ids, device rows, new mailboxes, and the end of revoked
- * devices' mailboxes, all or nothing. What goes in and comes out is store/devices.ts.
+ * account's (identity key, version, hash), the chain, used ids, device rows, new mailboxes, and the end
+ * of revoked devices' mailboxes, all or nothing; with a recovery also the new device's prekey and the
+ * new access key, with a renewal the new identity key. What goes in and comes out is store/device-lists.ts.
  *
  * Mailboxes are locked in order first, as accept does it, so that the two cannot deadlock.
  */
@@ -11,7 +12,9 @@
  * `$6` version, `$7` hash and `$8` record of the new list; `$9` version and `$10` hash of the known
  * one; per entry `$11` device, `$12` signing key (hex), `$13` mailbox, `$14` state; `$15` and `$16`
  * ids used for the first time and their kinds; `$17` mailboxes to open and `$18` their devices;
- * `$19` mailboxes to drop and `$20` their devices.
+ * `$19` mailboxes to drop and `$20` their devices; `$21` the known list's identity key; `$22` whether the
+ * identity key itself asks, so that no mailbox need be held; `$23` a renewal or null; `$24` device, `$25`
+ * date and `$26` record of a prekey, or nulls; `$27` an access key or null; `$28` now, ms.
  */
 export const deviceListStatement = `
 with locked as materialized (
@@ -21,12 +24,17 @@ with locked as materialized (
 ),
 owner as materialized (
   select mailbox from locked where mailbox = $2 and session = $3
+  union all select null::uuid where $22::boolean
 ),
 head as (
-  update account set list_version = $6, list_hash = $7
-  where account = $4 and aik = $5 and list_version = $9
+  update account set aik = $5, list_version = $6, list_hash = $7
+  where account = $4 and aik = $21 and list_version = $9
     and list_hash = $10 and exists (select 1 from owner)
   returning account, aik
+),
+renewed as (
+  insert into renewal (old_aik, new_aik, account, record, received_at_ms)
+  select $21, $5, account, $23::bytea, $28::bigint from head where $23::bytea is not null
 ),
 chain as (
   insert into device_list (account, aik, version, hash, record)
@@ -49,7 +57,21 @@ opened as (
     unnest($17::uuid[], $18::uuid[]) as m(mailbox, device_id)
 ),
 unpublished as (
-  delete from prekey where exists (select 1 from head) and device_id = any($20::uuid[])
+  delete from prekey where exists (select 1 from head)
+    and (device_id = any($20::uuid[]) or ($23::bytea is not null and account = $4))
+),
+published as (
+  insert into prekey (device_id, account, not_before_ms, record, received_at_ms)
+  select $24::uuid, account, $25::bigint, $26::bytea, $28::bigint from head where $24::uuid is not null
+),
+retired as (
+  update access_key set retired_at_ms = $28::bigint from head
+  where access_key.account = head.account and access_key.retired_at_ms is null and $27::bytea is not null
+  returning access_key.account, access_key.generation
+),
+fresh as (
+  insert into access_key (account, generation, key, created_at_ms)
+  select account, generation + 1, $27::bytea, $28::bigint from retired
 ),
 dropped as (
   delete from mailbox where lane = $1 and exists (select 1 from head)

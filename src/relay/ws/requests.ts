@@ -20,7 +20,8 @@ import { assertNever, err, ok, type Result } from "../../shared/result.ts";
 import { type Refusal, refusal } from "../../shared/wire/errors.ts";
 import { parseU64 } from "../../shared/wire/fields.ts";
 import type { RequestFrame } from "../../shared/wire/frames.ts";
-import type { KnownDevice, ListUpdated, ListUpdateError } from "../store/devices.ts";
+import type { ListUpdated, ListUpdateError } from "../store/device-lists.ts";
+import type { KnownDevice } from "../store/devices.ts";
 import type { RotateError } from "../store/access-keys.ts";
 import type { InviteKeyError } from "../store/invites.ts";
 import type { MailboxHold, MailboxStatus } from "../store/mailboxes.ts";
@@ -83,12 +84,15 @@ export function createAnswerRequest(ports: RequestPorts): AnswerRequest {
 }
 
 async function publish(
-  { publishPrekey, clock }: RequestPorts,
+  ports: RequestPorts,
   holder: Holder,
   frame: FrameOf<"publish-prekey">,
 ): Promise<Result<Answer, Refusal>> {
+  const { publishPrekey, clock } = ports;
   const record = parseId(frame.prekey, prekeyBytes);
-  const owner = { aik: holder.aik, deviceId: idFromText(holder.deviceId), dsk: holder.dsk };
+  // The identity key may have been renewed since this device connected.
+  const { aik } = await newestList(ports, holder.account);
+  const owner = { aik, deviceId: idFromText(holder.deviceId), dsk: holder.dsk };
   const prekey = record.ok ? parsePrekey(record.value, owner) : record;
   if (!prekey.ok) return err(refusal("malformed", "prekey: expected one signed by this device"));
   if (prekeyAge(prekey.value, clock.nowMs()) === "future") {

@@ -9,6 +9,7 @@
  */
 import { type Static, type TUnsafe, Type } from "typebox";
 import { prekeyBytes } from "../crypto/prekey.ts";
+import { renewalBytes } from "../crypto/renewal.ts";
 import { maxRendezvousBytes, maxUploadBytes } from "../limits.ts";
 import { refusalCodes } from "./errors.ts";
 import { bytesField, u64Field, variableBytesField } from "./fields.ts";
@@ -60,6 +61,41 @@ export const registerRequest = Type.Object(
 export type RegisterRequest = Static<typeof registerRequest>;
 export const registerReply = Type.Object({ time, epoch: Type.String() });
 export type RegisterReply = Static<typeof registerReply>;
+
+/** `POST /v1/accounts/recover/begin`: which account an identity key has, and its chain. */
+export const recoverBeginRequest = Type.Object(
+  {
+    aik: bytesField(32, "identity key"),
+    signed_at: u64Field("ms, relay time; within five minutes of it"),
+    signature: bytesField(64, "by the account, label `PX1 recover-ask`"),
+  },
+  { additionalProperties: false },
+);
+export type RecoverBeginRequest = Static<typeof recoverBeginRequest>;
+export const recoverBeginReply = Type.Object({
+  time,
+  account_mailbox: bytesField(16, "account mailbox"),
+  device_lists: Type.Array(deviceList, { description: "the whole chain, oldest first" }),
+});
+
+/** `POST /v1/accounts/recover`: joins a new device by the identity key alone. */
+export const recoverRequest = Type.Object(
+  {
+    device_list: deviceList,
+    prekey,
+    access_key: bytesField(32, "the new access key"),
+    signature: bytesField(64, "by the account, label `PX1 recover`"),
+  },
+  { additionalProperties: false },
+);
+export type RecoverRequest = Static<typeof recoverRequest>;
+
+/** `POST /v1/accounts/renew`: hands an account to a new identity key. */
+export const renewRequest = Type.Object(
+  { renewal: bytesField(renewalBytes, "renewal, signed by both keys"), device_list: deviceList },
+  { additionalProperties: false },
+);
+export type RenewRequest = Static<typeof renewRequest>;
 
 /** `POST /v1/bundles`: device lists since a version, and the newest prekeys. */
 export const bundleRequest = Type.Object(

@@ -201,6 +201,14 @@ describe("aligning", () => {
     expect(document.endsWith("ask here whenever the answer depends on today.")).toBe(true);
   });
 
+  it("A30: prices part by part, and says when that is an estimate", async () => {
+    const { tokens } = device.agent.alignment();
+    const priced = await run(["align", "tokens"]);
+    expect(priced.out).toMatch(/^~\d+  instructions\n~\d+  @search-info\n~\d+  @check-schedule\n/);
+    expect(priced.out.endsWith(`~${tokens}  all of it\n`)).toBe(true);
+    expect(priced.err).toContain("basic has no tokenizer: characters divided by four");
+  });
+
   it("O30: refuses a menu above half of the context and names what to drop", async () => {
     expect((await run(["align", "show", "--context", "100"])).err).toContain(
       "more than half: take some off, e.g. @check-schedule, @search-info",
@@ -265,6 +273,6 @@ describe("aligning", () => {
 });
 
 it("the local API's schemas say what the views say", () => {
-  expect(agentSchemasFit).toEqual([true, true, true, true, true]);
+  expect(agentSchemasFit).toEqual([true, true, true, true, true, true]);
   expect(agentEventSchemaFits).toBe(true);
 });

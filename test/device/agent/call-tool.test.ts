@@ -22,7 +22,7 @@ describe("arguments", () => {
     expect(refusal("check_notebook", { query: "gate code" })).toBeUndefined();
   });
 
-  it("refuses missing, further, nested and empty ones, and says which", () => {
+  it("A32: refuses missing, further, nested and empty ones, and says which", () => {
     const signature = "queryCalendar(from: string, to: string): ";
     const from = "2026-12-05";
     expect(refusal("queryCalendar", { from })).toBe(`${signature}missing argument to`);

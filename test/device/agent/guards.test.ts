@@ -91,6 +91,77 @@ describe("guards", () => {
     expect(stopOf(events)?.reason).toBe("steps");
   });
 
+  it("ends when its tokens are used up: evaluated and generated ones count, cached ones do not", async () => {
+    const usage = { promptTokens: 5_000, evaluatedTokens: 30, completionTokens: 20, ms: 1 };
+    const { tools, received } = recordingTools();
+    const { model } = scriptedBrain({
+      plan: useSchedule,
+      steps: Array.from({ length: 8 }, (_, at) => ({
+        type: "call" as const,
+        tool: "queryCalendar",
+        args: { from: "2026-12-01", to: `2026-12-0${at + 1}` },
+        usage,
+      })),
+    });
+    const events = await turnOf(model, "q", { tools, limits: { ...defaultLimits, tokens: 120 } });
+    expect(received).toHaveLength(2);
+    expect(stopOf(events)).toMatchObject({
+      reason: "tokens",
+      detail:
+        "120 tokens are the most that one turn takes. Called: queryCalendar. Not called: current_date.",
+    });
+  });
+
+  it("a reply that was cut at its own limit is a stop of its own", async () => {
+    const cut = {
+      type: "failed",
+      reason: "the reply was cut at 400 tokens",
+      cause: "tokens",
+    } as const;
+    expect(stopOf(await turnOf(scriptedBrain({ plan: cut }).model, "q"))?.reason).toBe("tokens");
+    const step = scriptedBrain({ plan: useSchedule, steps: [cut] });
+    expect(stopOf(await turnOf(step.model, "q"))?.reason).toBe("tokens");
+  });
+
+  it("a menu above half of the brain's context is refused before anything is sent, a large one noted", async () => {
+    const brain = scriptedBrain({ plan: useSchedule });
+    const refused = await turnOf({ ...brain.model, contextTokens: 100 }, "q");
+    expect(stopOf(refused)?.reason).toBe("menu-too-large");
+    expect(stopOf(refused)?.detail).toContain("take some off, e.g. @check-schedule, @search-info");
+    expect(brain.plans).toEqual([]);
+    const noted = await turnOf({ ...brain.model, contextTokens: 400 }, "q");
+    expect(noted.find(({ type }) => type === "notice")).toMatchObject({
+      text: expect.stringContaining("more than a quarter"),
+    });
+    const exact = await turnOf({ ...brain.model, contextTokens: 400, countTokens: () => 7 }, "q");
+    expect(types(exact)).not.toContain("notice");
+  });
+
+  it("tells the words of an answer as they come, and keeps none of them in the trace", async () => {
+    const brain = scriptedBrain({
+      plan: useSchedule,
+      steps: [{ type: "answer", text: "a concert" }],
+    });
+    const heard: AgentEvent[] = [];
+    const events = await turnOf(
+      {
+        ...brain.model,
+        step: async (request, signal) => {
+          request.onToken?.("a ");
+          request.onToken?.("concert");
+          return await brain.model.step(request, signal);
+        },
+      },
+      "q",
+      { onEvent: (event) => heard.push(event) },
+    );
+    expect(heard.flatMap((event) => (event.type === "token" ? [event.text] : []))).toEqual([
+      "a ",
+      "concert",
+    ]);
+    expect(types(events)).not.toContain("token");
+  });
+
   it("ends when the time is up, although a tool hangs, and tells nothing afterwards", async () => {
     const clock = createManualClock(turnNowMs);
     const held = new EventEmitter();

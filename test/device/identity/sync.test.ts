@@ -177,7 +177,7 @@ describe("names of devices", () => {
 
   it("are not told while there is nobody to tell", () => {
     const laptop = registered("Alice");
-    laptop.store.write((tx) => queueNames(tx, laptop.own, moment));
+    laptop.store.write((tx) => queueNames(tx, laptop.own, testNowMs, moment));
     expect(laptop.store.read(queued)).toEqual([]);
   });
 });

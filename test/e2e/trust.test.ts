@@ -1,0 +1,98 @@
+/** People and devices that are no longer trusted, or more than before, on a real relay. */
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+
+import type { Device } from "../../src/device/device.ts";
+import type { Relay } from "../../src/relay/index.ts";
+import {
+  befriend,
+  expectOk,
+  linkDevice,
+  newPerson,
+  settled,
+  texts,
+  until,
+} from "../support/pair.ts";
+import { openTestDatabase, type TestDatabase } from "../support/postgres.ts";
+import { startRelay } from "../support/relay.ts";
+
+let database: TestDatabase;
+let relay: Relay;
+const open: Device[] = [];
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  relay = await startRelay({ databaseUrl: database.url });
+});
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((device) => device.close()));
+});
+afterAll(async () => {
+  await relay.close();
+  await database.drop();
+});
+
+async function person(name: string): Promise<Device> {
+  const device = await newPerson(relay.url, name);
+  open.push(device);
+  return device;
+}
+
+it("a block changes the key: the blocked one is shut out, everybody else goes on", async () => {
+  const alice = await person("Alice");
+  const bob = await person("Bob");
+  const mallory = await person("Mallory");
+  await befriend(alice, bob);
+  await befriend(alice, mallory);
+  expect(expectOk(await alice.blockContact("Mallory"))).toMatchObject({ relation: "blocked" });
+  await settled(alice, bob);
+  // More than the smallest bucket, which old keys still reach and blocked people do not get through.
+  const refused = expectOk(mallory.send("Alice", "still here ".repeat(200)));
+  expectOk(mallory.send("Alice", "psst"));
+  await until(mallory, "refused", () =>
+    /key has changed/.test(mallory.delivery(refused.messageId)?.reason ?? ""),
+  );
+  const { messageId } = expectOk(bob.send("Alice", "me too"));
+  await until(bob, "confirmed", () => bob.delivery(messageId)?.state === "confirmed");
+  expect(texts(alice, "Mallory")).toEqual([]);
+  const again = await alice.blockContact("Mallory");
+  expect(again).toMatchObject({ ok: false, error: { type: "contact-blocked" } });
+  expect(expectOk(alice.unblockContact("Mallory"))).toMatchObject({ relation: "contact" });
+});
+
+it("a removed device hears nothing more, and its siblings and contacts go on", async () => {
+  const alice = await person("Alice");
+  const bob = await person("Bob");
+  await befriend(alice, bob);
+  const tablet = await linkDevice(alice, "tablet");
+  open.push(tablet);
+  const tabletId = tablet.identity()?.deviceId ?? "";
+  const notAdmin = await tablet.revokeDevice(alice.identity()?.deviceId ?? "");
+  expect(notAdmin).toMatchObject({ ok: false, error: { type: "not-admin" } });
+  const itself = await alice.revokeDevice(alice.identity()?.deviceId ?? "");
+  expect(itself).toMatchObject({ ok: false, error: { type: "device-admin" } });
+
+  expect(expectOk(await alice.revokeDevice(tabletId))).toMatchObject({ state: "revoked" });
+  await until(tablet, "shut out", () => tablet.status().connection.startsWith("rejected"));
+  await settled(alice, bob);
+  const { messageId } = expectOk(bob.send("Alice", "only to those who are left"));
+  await until(bob, "confirmed", () => bob.delivery(messageId)?.state === "confirmed");
+  expect(bob.delivery(messageId)?.copies).toHaveLength(1);
+  expect(texts(tablet, "Bob")).toEqual([]);
+  expect(await alice.revokeDevice(tabletId)).toMatchObject({
+    ok: false,
+    error: { type: "device-revoked" },
+  });
+});
+
+it("both see the same safety number, and one remembers that it was compared", async () => {
+  const alice = await person("Alice");
+  const bob = await person("Bob");
+  await befriend(alice, bob);
+  const number = expectOk(alice.safetyNumber("Bob"));
+  expect(number.digits).toMatch(/^(\d{5} ){11}\d{5}$/);
+  expect(expectOk(bob.safetyNumber("Alice")).digits).toBe(number.digits);
+  expect(number.verifiedMs).toBeUndefined();
+  expectOk(alice.markVerified("Bob"));
+  expect(expectOk(alice.safetyNumber("Bob")).verifiedMs).toBeGreaterThan(0);
+  expect(alice.admitContact("Bob")).toMatchObject({ ok: false, error: { type: "not-a-request" } });
+});
