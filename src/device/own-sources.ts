@@ -12,12 +12,15 @@ import type { Clock } from "../shared/clock.ts";
 import { err, ok, type Result } from "../shared/result.ts";
 import { type AgentEvent, answerOf } from "./agent/events.ts";
 import { isTainted } from "./agent/history.ts";
+import type { Background } from "./background.ts";
+import type { Embedder } from "./model/embedder.ts";
+import { createMeaning } from "./sources/meaning.ts";
 import { deviceViews } from "./identity/devices.ts";
 import { payloadTag } from "./messaging/payload.ts";
 import { sentinelKind } from "./sentinel.ts";
 import { skillCard } from "./skill-card.ts";
 import { createDocumentReader } from "./sources/document-reader.ts";
-import { createFileIndexer } from "./sources/file-indexer.ts";
+import { createFileIndexer, type FileIndexer } from "./sources/file-indexer.ts";
 import { isDiskTrouble } from "./sources/file-walk.ts";
 import { whyFile } from "./sources/file-why.ts";
 import {
@@ -58,22 +61,74 @@ export function createOwnSources({
   store,
   clock,
   askSibling,
+  background,
+  embedder = () => Promise.resolve(undefined),
 }: {
   readonly store: DeviceStore;
   readonly clock: Clock;
+  readonly background: Pick<Background, "run">;
+  readonly embedder?: () => Promise<Embedder | undefined>;
   readonly askSibling: AskSibling;
 }): OwnSources {
   const reader = createDocumentReader(clock);
   const indexer = createFileIndexer(store, clock.nowMs, reader);
   const ownedDevices = (): readonly OwnedDevice[] => store.read(devicesOf);
+  const ending = new AbortController();
+  let reading = false;
+  const readMeaning = (): void => {
+    if (reading || ending.signal.aborted) return;
+    reading = true;
+    background.run(async () => {
+      await meaning.readAll(ending.signal);
+      reading = false;
+    });
+  };
+  const meaning = createMeaning({
+    store,
+    embedder,
+    nowMs: clock.nowMs,
+    onUnread: readMeaning,
+  });
   const tools = createToolBox({
     store,
+    meaning,
     textOf: messageText,
     indexer,
     ownedDevices,
     askSibling,
   });
-  const sources: DeviceSources = {
+  const sources = ownersSources({ store, clock, tools, indexer });
+  const remember: OwnSources["remember"] = (tx, events) => {
+    const run = runOf(events);
+    if (run === undefined) return;
+    // What was said before the run comes before it in the log.
+    catchUpWithin(tx, messageText);
+    rememberRun(tx, run);
+  };
+  return {
+    sources,
+    tools,
+    remember,
+    [Symbol.dispose]: () => {
+      ending.abort();
+      reader[Symbol.dispose]();
+    },
+  };
+}
+
+/** What the owner does with the sources. */
+function ownersSources({
+  store,
+  clock,
+  tools,
+  indexer,
+}: {
+  readonly store: DeviceStore;
+  readonly clock: Clock;
+  readonly tools: ToolBox;
+  readonly indexer: FileIndexer;
+}): DeviceSources {
+  return {
     notes: () => store.read(notebookRows),
     saveNote: (note) =>
       store.write((tx) => saveNote(tx, { ...note, writer: "owner" }, clock.nowMs())),
@@ -102,14 +157,6 @@ export function createOwnSources({
       return ok(await tool.run(args, { nowMs: clock.nowMs(), zone, signal }));
     },
   };
-  const remember: OwnSources["remember"] = (tx, events) => {
-    const run = runOf(events);
-    if (run === undefined) return;
-    // What was said before the run comes before it in the log.
-    catchUpWithin(tx, messageText);
-    rememberRun(tx, run);
-  };
-  return { sources, tools, remember, [Symbol.dispose]: () => reader[Symbol.dispose]() };
 }
 
 function runOf(events: readonly AgentEvent[]): AgentRun | undefined {

@@ -80,8 +80,8 @@ export async function createDevice(options: DeviceOptions): Promise<Result<Devic
   }
   const zone = (): string => options.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const asking = askingParts(parts, onEvent);
-  const own = createOwnSources({ ...parts, askSibling: siblingSearch(asking) });
   const brains = createOwnBrains(parts, options.models);
+  const own = createOwnSources({ ...parts, ...brains, askSibling: siblingSearch(asking) });
   const mcp = createOwnMcp(parts);
   const approvals = createApprovals(parts);
   const asks = queueAsks(
@@ -149,6 +149,7 @@ function deviceOver(
   const closeInOrder = async (): Promise<void> => {
     await asks.close();
     await mcp.close();
+    own[Symbol.dispose]();
     await brains.close();
     await closeAll(parts, open);
   };

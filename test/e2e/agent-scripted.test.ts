@@ -182,6 +182,17 @@ describe("a model that misbehaves", () => {
   });
 });
 
+it("a small model cannot repeat a call: the grammar has no tool that has answered", async () => {
+  const once = await models.open(file, { name: "scripted", replyTokens: 40, callsOnce: true });
+  const { events, received } = await ask(
+    "stubborn",
+    { queryCalendar: async () => textResult("no events") },
+    once,
+  );
+  expect(received.filter(([tool]) => tool === "queryCalendar")).toHaveLength(1);
+  expect(stopOf(events)?.reason).not.toBe("repeated-call");
+});
+
 it("a tool that fails is a result that the model reads", async () => {
   const { events } = await ask("any concerts?", { queryCalendar: broken });
   expect(answerOf(events)).toBe("The calendar cannot be read.");

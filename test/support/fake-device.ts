@@ -17,6 +17,7 @@ import type {
 import type { DeviceModels } from "../../src/device/weights/port.ts";
 import type { DeviceAgent } from "../../src/device/agent/port.ts";
 import { createOwnMcp } from "../../src/device/own-mcp.ts";
+import { createBackground } from "../../src/device/background.ts";
 import { createOwnSources } from "../../src/device/own-sources.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { contactView, librarian, type Librarian } from "./library.ts";
@@ -120,6 +121,7 @@ export function fakeDevice(parts: Partial<Device> = {}): FakeDevice {
     sources: createOwnSources({
       store: library.store,
       clock: systemClock,
+      background: createBackground(),
       askSibling: () => Promise.resolve({ ok: false, reason: "there is one device" }),
     }).sources,
     onEvent: (listener) => {

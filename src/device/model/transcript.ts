@@ -41,7 +41,7 @@ export function stepMessages(request: StepRequest): readonly Message[] {
   return [
     ...opening(system, history),
     { role: "user", text: `${question}\n\n${formText(tools)}` },
-    ...calls.flatMap(callMessages),
+    ...calls.flatMap((call) => callMessages(call, question)),
   ];
 }
 
@@ -61,15 +61,25 @@ function opening(system: string, history: readonly EarlierExchange[]): readonly 
 }
 
 function formText(tools: readonly BoundTool[]): string {
-  const answer = `{"answer":"…"} answers`;
+  const answer = `{"answer":"…"} answers in one or two sentences`;
   return tools.length === 0
     ? `Reply in JSON: ${answer}.`
-    : `Reply in JSON: {"tool":"…","args":{…}} calls one tool, ${answer} once the results hold it.`;
+    : `Reply in JSON: {"tool":"…","args":{…}} calls one tool, ${answer}.`;
 }
 
-function callMessages({ tool, args, ok, promptText }: CompletedCall): readonly Message[] {
+function callMessages(
+  { tool, args, ok, promptText }: CompletedCall,
+  question: string,
+): readonly Message[] {
+  // What was asked stands beside every result: a small model loses it on the way otherwise.
+  const next = ok
+    ? `The question: ${question}`
+    : "Call it rightly, or another tool, or answer that it failed.";
   return [
     { role: "assistant", text: JSON.stringify({ tool, args }) },
-    { role: "user", text: `${ok ? `Result of ${tool}:` : `${tool} failed:`}\n${promptText}` },
+    {
+      role: "user",
+      text: `${ok ? `Result of ${tool}:` : `${tool} failed:`}\n${promptText}\n\n${next}`,
+    },
   ];
 }

@@ -14,6 +14,7 @@ import { getOwnAccount } from "../store/identity.ts";
 import {
   addMemoryRow,
   matchMemory,
+  memoryRow,
   type MemoryRow,
   messagesAfter,
   memorySearchDepth,
@@ -23,7 +24,9 @@ import {
 import type { MessageRow } from "../store/messages.ts";
 import { getSetting, putSetting } from "../store/settings.ts";
 import type { DeviceStore, ReadTx, WriteTx } from "../store/sqlite.ts";
+import { fuseRanks } from "./meaning.ts";
 import type { SourceError } from "./port.ts";
+import type { Near } from "./vector-scan.ts";
 import { allOf, anyOf, indexedText, searchWords } from "./search-words.ts";
 
 /** What a message says for the log; `undefined` for what is no text of a person. */
@@ -110,16 +113,29 @@ export interface FoundLines {
 }
 
 /**
- * Lines with every word, newest first; when there is none, lines with any of them, best first.
+ * Lines with every word, newest first; when there is none, lines with any of them, best first; either
+ * fused with lines that are near in meaning.
  * `undefined` when the query holds no word.
  */
-export function searchMemory(tx: ReadTx, query: string, limit: number): FoundLines | undefined {
+export function searchMemory(
+  tx: ReadTx,
+  query: string,
+  limit: number,
+  near: readonly Near[] = [],
+): FoundLines | undefined {
   const words = searchWords(query);
   if (words.length === 0) return undefined;
   const without = unheard(tx);
   const all = matchMemory(tx, allOf(words), { limit, by: "newest", without });
   const found = all.total > 0 ? all : matchMemory(tx, anyOf(words), { limit, by: "best", without });
-  return { ...found, atLeast: found.total >= memorySearchDepth };
+  const atLeast = found.total >= memorySearchDepth;
+  if (near.length === 0) return { ...found, atLeast };
+  const heard = near.flatMap(({ row }) => memoryRow(tx, row, without) ?? []);
+  const known = new Map([...heard, ...found.rows].map((line) => [line.row, line]));
+  const fused = fuseRanks([found.rows.map(({ row }) => row), heard.map(({ row }) => row)]);
+  const more = known.size - found.rows.length;
+  const rows = fused.slice(0, limit).flatMap((row) => known.get(row) ?? []);
+  return { rows, total: found.total + more, atLeast };
 }
 
 /** The newest lines, newest first. */

@@ -13,6 +13,8 @@ import {
   notebookRow,
   type NotebookRow,
 } from "../store/notebook.ts";
+import { fuseRanks } from "./meaning.ts";
+import type { Near } from "./vector-scan.ts";
 import type { ReadTx, WriteTx } from "../store/sqlite.ts";
 import { allOf, anyOf, indexedText, searchWords } from "./search-words.ts";
 import type { SourceError } from "./port.ts";
@@ -51,16 +53,25 @@ export function removeNote(tx: WriteTx, row: number): Result<undefined, SourceEr
   return deleteNotebookRow(tx, row) ? ok(undefined) : err(noSuchNote(row));
 }
 
-/** Notes that hold every word, or else any; `undefined` when the query holds no word. */
+/**
+ * Notes that hold every word, or else any, fused with those that are near in meaning; `undefined` when
+ * the query holds no word.
+ */
 export function searchNotes(
   tx: ReadTx,
   query: string,
   limit: number,
+  near: readonly Near[] = [],
 ): { readonly rows: readonly NotebookRow[]; readonly total: number } | undefined {
   const words = searchWords(query);
   if (words.length === 0) return undefined;
   const all = matchNotebook(tx, allOf(words), limit);
-  return all.total > 0 ? all : matchNotebook(tx, anyOf(words), limit);
+  const worded = all.total > 0 ? all : matchNotebook(tx, anyOf(words), limit);
+  if (near.length === 0) return worded;
+  const fused = fuseRanks([worded.rows.map(({ row }) => row), near.map(({ row }) => row)]);
+  const known = new Set(worded.rows.map(({ row }) => row));
+  const rows = fused.slice(0, limit).flatMap((row) => notebookRow(tx, row) ?? []);
+  return { rows, total: worded.total + fused.filter((row) => !known.has(row)).length };
 }
 
 function noSuchNote(row: number): SourceError {

@@ -5,9 +5,11 @@
  * Part of schema.ts, from which migrations are generated.
  */
 import {
+  blob,
   index,
   integer,
   primaryKey,
+  real,
   sqliteTable,
   text,
   uniqueIndex,
@@ -94,6 +96,24 @@ export const fileEntry = sqliteTable(
     walk: integer().notNull(),
   },
   (table) => [uniqueIndex("file_entry_path").on(table.root, table.path)],
+);
+
+/**
+ * What an entry means: its vector by the embedding model of that name, as signed bytes that `scale`
+ * multiplies back. Filled in the background; gone with the entry's text.
+ */
+export const meaningVector = sqliteTable(
+  "meaning_vector",
+  {
+    /** Grows with every change, so that a copy in memory knows what is new. */
+    change: integer().primaryKey({ autoIncrement: true }),
+    source: text({ enum: ["notebook", "memory"] }).notNull(),
+    row: integer().notNull(),
+    model: text().notNull(),
+    scale: real().notNull(),
+    vector: blob({ mode: "buffer" }).notNull(),
+  },
+  (table) => [uniqueIndex("meaning_vector_entry").on(table.source, table.row)],
 );
 
 /** Turns of the agent: each with its trace, the JSON of its events. */

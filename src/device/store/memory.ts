@@ -9,6 +9,7 @@ import { matches, memoryText } from "./full-text.ts";
 import { memoryLine } from "./agent-tables.ts";
 import { message } from "./schema.ts";
 import type { ReadTx, WriteTx } from "./sqlite.ts";
+import { deleteVector } from "./vectors.ts";
 
 export type MemoryRow = typeof memoryLine.$inferSelect;
 export type NewMemoryRow = Omit<MemoryRow, "row" | "redactedMs">;
@@ -42,6 +43,20 @@ export function newestMemoryRows(
     .all();
 }
 
+/** A line that has its text, unless its conversation is one of those. */
+export function memoryRow(
+  tx: ReadTx,
+  row: number,
+  without: readonly string[],
+): MemoryRow | undefined {
+  const line = tx
+    .select()
+    .from(memoryLine)
+    .where(and(eq(memoryLine.row, row), isNull(memoryLine.redactedMs)))
+    .get();
+  return line === undefined || without.includes(line.conversation) ? undefined : line;
+}
+
 /** Takes a line's text and words away for good. Returns false when there is no such line with text. */
 export function redactMemoryRow(tx: WriteTx, row: number, nowMs: number): boolean {
   const changed = tx
@@ -51,6 +66,7 @@ export function redactMemoryRow(tx: WriteTx, row: number, nowMs: number): boolea
     .run();
   if (changed.changes === 0) return false;
   tx.delete(memoryText).where(eq(memoryText.rowid, row)).run();
+  deleteVector(tx, "memory", row);
   return true;
 }
 

@@ -5,6 +5,7 @@ import { count, desc, eq } from "drizzle-orm";
 import { matches, notebookText } from "./full-text.ts";
 import { notebookEntry } from "./agent-tables.ts";
 import type { ReadTx, WriteTx } from "./sqlite.ts";
+import { deleteVector } from "./vectors.ts";
 
 export type NotebookRow = typeof notebookEntry.$inferSelect;
 
@@ -43,12 +44,14 @@ export function editNotebookRow(
   const changed = tx.update(notebookEntry).set(change).where(eq(notebookEntry.row, row)).run();
   if (changed.changes === 0) return false;
   tx.update(notebookText).set({ text: words }).where(eq(notebookText.rowid, row)).run();
+  deleteVector(tx, "notebook", row);
   return true;
 }
 
 /** Deletes an entry and its words. Returns false when there is no such row. */
 export function deleteNotebookRow(tx: WriteTx, row: number): boolean {
   tx.delete(notebookText).where(eq(notebookText.rowid, row)).run();
+  deleteVector(tx, "notebook", row);
   return tx.delete(notebookEntry).where(eq(notebookEntry.row, row)).run().changes === 1;
 }
 

@@ -4,6 +4,7 @@
  *
  * Spec: docs/sources.md "Notebook".
  */
+import type { Meaning } from "../sources/meaning.ts";
 import { searchNotes } from "../sources/notebook.ts";
 import { dayText, isZone, wallTimeAt } from "../sources/zoned-time.ts";
 import type { DeviceStore } from "../store/sqlite.ts";
@@ -14,17 +15,22 @@ import { declarationOf, failure, type Tool } from "./tool.ts";
 const maxShown = 20;
 
 /** Builds the tool. `granted` is asked at every call. */
-export function checkNotebook(store: DeviceStore, granted: () => boolean): Tool {
+export function checkNotebook(
+  store: DeviceStore,
+  granted: () => boolean,
+  meaning: Pick<Meaning, "nearest">,
+): Tool {
   return {
     declaration: declarationOf("check_notebook"),
-    run: async (args, { zone }) => {
+    run: async (args, { zone, signal }) => {
       if (!granted()) {
         return failure(
           "the notebook is not granted to the agent: the owner grants it with pixie context grant notebook",
         );
       }
       const query = args["query"] ?? "";
-      const found = store.read((tx) => searchNotes(tx, query, maxShown));
+      const near = await meaning.nearest("notebook", query, signal);
+      const found = store.read((tx) => searchNotes(tx, query, maxShown, near));
       if (found === undefined) return failure(noWords);
       if (found.total === 0) return nothing("the notebook has no entry with these words");
       const lines = found.rows.map(

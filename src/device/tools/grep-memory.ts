@@ -4,6 +4,7 @@
  *
  * Spec: docs/sources.md "Memory".
  */
+import type { Meaning } from "../sources/meaning.ts";
 import { catchUpMemory, type MessageText, searchMemory } from "../sources/memory-log.ts";
 import type { MemoryRow } from "../store/memory.ts";
 import type { DeviceStore, ReadTx } from "../store/sqlite.ts";
@@ -16,10 +17,15 @@ import { declarationOf, failure, type Tool } from "./tool.ts";
 const maxShown = 20;
 
 /** Builds the tool. `granted` is asked at every call. */
-export function grepMemory(store: DeviceStore, textOf: MessageText, granted: () => boolean): Tool {
+export function grepMemory(
+  store: DeviceStore,
+  textOf: MessageText,
+  granted: () => boolean,
+  meaning: Pick<Meaning, "nearest">,
+): Tool {
   return {
     declaration: declarationOf("grep_memory"),
-    run: async (args, { zone }) => {
+    run: async (args, { zone, signal }) => {
       if (!granted()) {
         return failure(
           "the memory log is not granted to the agent: the owner grants it with pixie context grant memory",
@@ -27,8 +33,9 @@ export function grepMemory(store: DeviceStore, textOf: MessageText, granted: () 
       }
       catchUpMemory(store, textOf);
       const query = args["query"] ?? "";
+      const near = await meaning.nearest("memory", query, signal);
       return store.read((tx) => {
-        const found = searchMemory(tx, query, maxShown);
+        const found = searchMemory(tx, query, maxShown, near);
         if (found === undefined) return failure(noWords);
         if (found.total === 0) return nothing("the memory log has no line with these words");
         const lines = found.rows.map(

@@ -5,6 +5,7 @@
  * Spec: docs/sources.md "Grants".
  */
 import type { FileIndexer } from "../sources/file-indexer.ts";
+import type { Meaning } from "../sources/meaning.ts";
 import type { MessageText } from "../sources/memory-log.ts";
 import { grantedTargets } from "../store/context.ts";
 import type { DeviceStore } from "../store/sqlite.ts";
@@ -24,6 +25,7 @@ export interface ToolParts {
   /** The owner's devices that are not revoked. */
   readonly ownedDevices: () => readonly OwnedDevice[];
   readonly askSibling: AskSibling;
+  readonly meaning: Pick<Meaning, "nearest">;
 }
 
 /** Builds the tools. */
@@ -32,10 +34,10 @@ export function createToolBox(parts: ToolParts): ToolBox {
   const targets = (kind: "notebook" | "memory" | "files" | "calendar"): readonly string[] =>
     store.read((tx) => grantedTargets(tx, kind));
   const tools = [
-    checkNotebook(store, () => targets("notebook").length > 0),
+    checkNotebook(store, () => targets("notebook").length > 0, parts.meaning),
     findFile(parts),
     listDevices(ownedDevices),
-    grepMemory(store, textOf, () => targets("memory").length > 0),
+    grepMemory(store, textOf, () => targets("memory").length > 0, parts.meaning),
     currentDate,
     queryCalendar(() => targets("calendar")),
   ];

@@ -1,6 +1,7 @@
 /** check_notebook and grep_memory over a store in memory, through the tools as an agent has them. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
+import { createBackground } from "../../../src/device/background.ts";
 import { createOwnSources, type OwnSources } from "../../../src/device/own-sources.ts";
 import type { GrantKind } from "../../../src/device/sources/port.ts";
 import { putContact } from "../../../src/device/store/contacts.ts";
@@ -16,6 +17,7 @@ let own: OwnSources;
 beforeEach(() => {
   ada = librarian("ada");
   own = createOwnSources({
+    background: createBackground(),
     store: ada.store,
     clock: { nowMs: () => nowMs, schedule: () => () => undefined },
     askSibling: () => Promise.resolve({ ok: false, reason: "there is one device" }),

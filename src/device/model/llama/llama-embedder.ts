@@ -10,6 +10,7 @@ import { err, ok, type Result } from "../../../shared/result.ts";
 import type { Embedder } from "../embedder.ts";
 import type { ModelFailure } from "../port.ts";
 import { firstLine, unavailable } from "./binding.ts";
+import { underEither } from "./either-signal.ts";
 import { loadFile } from "./engine.ts";
 import { createLine } from "./line.ts";
 import { usableThreads } from "./threads.ts";
@@ -50,10 +51,13 @@ export async function openLlamaEmbedder({
     name: name ?? model.fileInfo.metadata.general.name ?? "llama",
     dimensions: model.embeddingVectorSize,
     embed: async (texts, signal) => {
-      const until = AbortSignal.any([signal, ending.signal]);
-      const work = line(() => embedAll(context.value, model, { texts, contextSize }, until), until);
+      const work = underEither([signal, ending.signal], (until) =>
+        line(() => embedAll(context.value, model, { texts, contextSize }, until), until),
+      );
       running = Promise.allSettled([running, work]);
-      return (await work) ?? { type: "failed", reason: waitingReason(until) };
+      const reply = await work;
+      const stopped = signal.aborted || ending.signal.aborted;
+      return reply ?? { type: "failed", reason: waitingReason(stopped) };
     },
     [Symbol.asyncDispose]: async () => {
       ending.abort();
@@ -76,7 +80,7 @@ async function openContext(
   }
 }
 
-function waitingReason({ aborted }: AbortSignal): string {
+function waitingReason(aborted: boolean): string {
   return aborted
     ? "the embedder was stopped"
     : `the embedder is busy: ${linePlaces} requests are waiting, ask again when they are done`;
@@ -91,7 +95,7 @@ async function embedAll(
   const vectors: Float32Array[] = [];
   try {
     for (const text of texts) {
-      if (signal.aborted) return { type: "failed", reason: waitingReason(signal) };
+      if (signal.aborted) return { type: "failed", reason: waitingReason(true) };
       // Tokens that frame the text, and one place that the engine keeps free.
       const tokens = model.tokenize(text).slice(0, contextSize - 3);
       const { vector } = await context.getEmbeddingFor(tokens);

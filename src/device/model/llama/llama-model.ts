@@ -8,6 +8,8 @@
 import { type Clock, systemClock } from "../../../shared/clock.ts";
 import { err, ok, type Result } from "../../../shared/result.ts";
 import type {
+  BoundTool,
+  CompletedCall,
   DirectReply,
   DirectRequest,
   Model,
@@ -54,6 +56,8 @@ export interface LlamaModelOptions {
   readonly threads?: number;
   /** Default: every handle of the menu, or none. */
   readonly narrow?: Narrow;
+  /** Leaves a tool that has answered out of the grammar: small models repeat their calls. Default: false. */
+  readonly callsOnce?: boolean;
   /** Unloads after this time without a question; default 10 minutes, 0: never. Units: ms. */
   readonly idleMs?: number;
   readonly clock?: Clock;
@@ -100,13 +104,15 @@ export async function openLlamaModel(
 }
 
 function modelOf(
-  { name = "llama", narrow = everyHandle, replyTokens = defaultReplyTokens }: LlamaModelOptions,
+  options: LlamaModelOptions,
   residence: Residence,
   contextTokens: number,
 ): LlamaModel {
+  const { name = "llama", narrow = everyHandle } = options;
   const lanes: Lanes = {
     residence,
-    replyTokens,
+    replyTokens: options.replyTokens ?? defaultReplyTokens,
+    callsOnce: options.callsOnce ?? false,
     lines: { plan: createLine(linePlaces), step: createLine(linePlaces) },
   };
   return {
@@ -151,13 +157,14 @@ async function plan(
 }
 
 async function step(lanes: Lanes, request: StepRequest, signal: AbortSignal): Promise<StepReply> {
-  const { onToken } = request;
+  const { onToken, tools, calls } = request;
+  const open = lanes.callsOnce ? tools.filter((tool) => !hasAnswered(tool, calls)) : tools;
   const generated = await run(
     lanes,
     {
       lane: "step",
       messages: stepMessages(request),
-      guide: stepGuide(request.tools),
+      guide: stepGuide(open),
       maxTokens: lanes.replyTokens,
       ...(onToken === undefined ? {} : { onText: growing(onToken, answerSoFar) }),
     },
@@ -165,6 +172,10 @@ async function step(lanes: Lanes, request: StepRequest, signal: AbortSignal): Pr
   );
   if ("type" in generated) return generated;
   return brokenOff(generated) ?? stepReply(generated);
+}
+
+function hasAnswered({ toolName }: BoundTool, calls: readonly CompletedCall[]): boolean {
+  return calls.some(({ tool, ok: answered }) => answered && tool === toolName);
 }
 
 async function answer(
@@ -193,6 +204,7 @@ async function answer(
 interface Lanes {
   readonly residence: Residence;
   readonly replyTokens: number;
+  readonly callsOnce: boolean;
   readonly lines: Readonly<Record<LaneName, Line>>;
 }
 

@@ -7,6 +7,7 @@
 import type { Clock } from "../../../shared/clock.ts";
 import { err, ok, type Result } from "../../../shared/result.ts";
 import type { ModelFailure } from "../port.ts";
+import { underEither } from "./either-signal.ts";
 import { type Engine, loadFile, type LoadedFile } from "./engine.ts";
 
 /** An engine that comes and goes. */
@@ -62,7 +63,7 @@ class Resident implements Residence {
     try {
       const opened = await (this.#opening ??= this.#load());
       if (!opened.ok) return opened.error;
-      const done = work(opened.value, AbortSignal.any([signal, ending]));
+      const done = underEither([signal, ending], (until) => work(opened.value, until));
       this.#running = Promise.allSettled([this.#running, done]);
       return await done;
     } finally {
