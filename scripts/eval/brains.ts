@@ -46,6 +46,7 @@ export async function openBrain(
   const opened = await openLlamaModel({
     file,
     name,
+    callsOnce: true,
     narrow: async ({ question, menu }, signal) => {
       const ranking = await router.rank(question, menu, signal);
       return ranking.type === "failed" ? ranking : narrowed(ranking, narrowTo);
