@@ -27,7 +27,10 @@ export function llamaOpeners({ clock, options, router }: OpenerParts): ModelOpen
   return {
     model: ({ path: file, name, entry }) => {
       const narrow =
-        entry?.narrowTo === undefined ? {} : { narrow: narrowTo(entry.narrowTo, router) };
+        entry?.narrowTo === undefined
+          ? {}
+          : // Models that are too small to plan alone repeat their calls as well.
+            { narrow: narrowTo(entry.narrowTo, router), callsOnce: true };
       return openLlamaModel({ file, name, clock, ...idle, ...cores, ...narrow });
     },
     embedder: ({ path: file, name }) => openLlamaEmbedder({ file, name, ...cores }),
