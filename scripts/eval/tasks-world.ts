@@ -48,7 +48,13 @@ export function openTaskWorld(folder: string): TaskWorld {
   const base = realpathSync(mkdtempSync(path.join(tmpdir(), "pixie-tasks-")));
   writeFiles(base, world.files);
   fillMessages(store, world.messages);
-  const { sources, tools } = createOwnSources({ store, clock, askSibling: nobodyElse });
+  const { sources, tools } = createOwnSources({
+    store,
+    clock,
+    // Without an embedder nothing is read in the background.
+    background: { run: () => undefined },
+    askSibling: nobodyElse,
+  });
   for (const text of world.notes) sources.saveNote({ text });
   sources.grant("calendar", path.resolve(folder, "calendar.ics"));
   sources.grant("files", base);
