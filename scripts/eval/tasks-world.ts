@@ -11,6 +11,7 @@ import path from "node:path";
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
 
+import { createBackground } from "../../src/device/background.ts";
 import { createOwnSources } from "../../src/device/own-sources.ts";
 import { putContact } from "../../src/device/store/contacts.ts";
 import { putOwnAccount } from "../../src/device/store/identity.ts";
@@ -49,10 +50,9 @@ export function openTaskWorld(folder: string): TaskWorld {
   writeFiles(base, world.files);
   fillMessages(store, world.messages);
   const { sources, tools } = createOwnSources({
+    background: createBackground(),
     store,
     clock,
-    // Without an embedder nothing is read in the background.
-    background: { run: () => undefined },
     askSibling: nobodyElse,
   });
   for (const text of world.notes) sources.saveNote({ text });
