@@ -46,3 +46,8 @@ export function machineName(): string {
   const [first] = cpus();
   return `${cpus().length} × ${first?.model.trim() ?? "unknown"}, node ${process.versions.node}`;
 }
+
+/** Says on stderr what goes on: a full run takes long. */
+export function progress(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

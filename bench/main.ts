@@ -8,9 +8,22 @@ import { agentOverhead } from "./agent-overhead.ts";
 import type { Bench } from "./bench.ts";
 import { deviceDrain } from "./device-drain.ts";
 import { deviceSend } from "./device-send.ts";
+import { relayConnections } from "./relay-connections.ts";
+import { relayDecay } from "./relay-decay.ts";
+import { relayFootprint } from "./relay-footprint.ts";
+import { relayLatency } from "./relay-latency.ts";
 import { relayThroughput } from "./relay-throughput.ts";
 
-const benches: readonly Bench[] = [relayThroughput, deviceSend, deviceDrain, agentOverhead];
+const benches: readonly Bench[] = [
+  relayThroughput,
+  relayLatency,
+  relayConnections,
+  relayDecay,
+  relayFootprint,
+  deviceSend,
+  deviceDrain,
+  agentOverhead,
+];
 
 const { values } = parseArgs({
   options: { only: { type: "string" }, quick: { type: "boolean", default: false } },
@@ -22,8 +35,14 @@ if (chosen.length === 0) {
   process.exitCode = 2;
 }
 for (const bench of chosen) {
-  await bench.run({
-    quick: values.quick,
-    emit: (line) => process.stdout.write(`${JSON.stringify(line)}\n`),
-  });
+  try {
+    await bench.run({
+      quick: values.quick,
+      emit: (line) => process.stdout.write(`${JSON.stringify(line)}\n`),
+    });
+  } catch (cause) {
+    // The others are still worth their time.
+    process.stderr.write(`${bench.name} failed: ${String(cause)}\n`);
+    process.exitCode = 1;
+  }
 }

@@ -50,9 +50,9 @@ export function openTaskWorld(folder: string): TaskWorld {
   writeFiles(base, world.files);
   fillMessages(store, world.messages);
   const { sources, tools } = createOwnSources({
+    background: createBackground(),
     store,
     clock,
-    background: createBackground(),
     askSibling: nobodyElse,
   });
   for (const text of world.notes) sources.saveNote({ text });

@@ -78,7 +78,11 @@ export function createOwnHomebase({ parts, asking, ...own }: OwnHomebaseParts): 
     ...asking,
     standing: (deviceId) => store.read((tx) => ownDeviceStanding(tx, deviceId)),
     kinds: new Map([
-      ["ask", askKind(own.agent.ask)],
+      // Whoever asks from afar cannot be asked back: what needs the owner's word is denied.
+      [
+        "ask",
+        askKind((question, options) => own.agent.ask(question, { ...options, approvals: "deny" })),
+      ],
       ["find-file", lookUp(parts, own, "find_file")],
       ["list-devices", lookUp(parts, own, "list_devices")],
     ]),

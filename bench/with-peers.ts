@@ -1,0 +1,42 @@
+/**
+ * Starts those peers that are installed, and names the others.
+ */
+import { type BenchOptions, machineName, progress } from "./bench.ts";
+import type { Contestant } from "./contest.ts";
+import type { Peer, RunningPeer } from "./peers/peer.ts";
+
+/** Runs with every peer that can be had; a line says what is missing. All are stopped afterwards. */
+export async function withPeers(
+  bench: string,
+  peers: readonly Peer[],
+  { emit }: BenchOptions,
+  run: (contestants: readonly Contestant[]) => Promise<void>,
+): Promise<void> {
+  const stops: (() => Promise<void>)[] = [];
+  try {
+    const contestants: Contestant[] = [];
+    for (const peer of peers) {
+      progress(`starting ${peer.label}`);
+      const running = await startOrSay(peer);
+      if (typeof running === "string") {
+        const nothing = { value: 0, samples: 0, median: 0, p99: 0, peerValue: null, ratio: null };
+        const said = `${peer.label}: ${running}`;
+        emit({ bench, unit: "missing peer", ...nothing, peer: said, machine: machineName() });
+        continue;
+      }
+      stops.push(running.stop);
+      contestants.push({ label: peer.label, target: running.target });
+    }
+    await run(contestants);
+  } finally {
+    for (const stop of stops) await stop();
+  }
+}
+
+async function startOrSay({ start, install }: Peer): Promise<RunningPeer | string> {
+  try {
+    return (await start()) ?? `not installed (${install})`;
+  } catch (cause) {
+    return cause instanceof Error ? cause.message : "it did not start";
+  }
+}
