@@ -7,9 +7,11 @@
 import { createBasicBrain } from "../../src/device/agent/basic-brain.ts";
 import { openLlamaModel } from "../../src/device/model/llama/llama-model.ts";
 import type { Model } from "../../src/device/model/port.ts";
+import { narrowed } from "../../src/device/router/narrow.ts";
 import { loadStaticRouter } from "../../src/device/router/static.ts";
 import { hashOf } from "../../src/device/weights/file-hash.ts";
 import { cachedModel } from "../models/cache.ts";
+import { openMeaningRouter } from "./routers.ts";
 
 /** A brain that is being evaluated. */
 export interface EvaluatedBrain {
@@ -30,26 +32,34 @@ export async function openBrain(
   name: string,
   threads: number | undefined,
 ): Promise<EvaluatedBrain> {
-  const router = await loadStaticRouter();
-  if (name === "basic") return { model: createBasicBrain(router), hash: null };
+  if (name === "basic") {
+    return { model: createBasicBrain(await loadStaticRouter()), hash: null };
+  }
   const known = generating.find((one) => one === name);
   if (known === undefined) {
     throw new Error(`there is no brain ${name}: expected ${brainNames.join(", ")}`);
   }
   const file = cachedModel(known);
   if (file === undefined) throw new Error(`${name} was not fetched: npm run models ${name}`);
+  const routing = await openMeaningRouter(threads);
+  const { router } = routing;
   const opened = await openLlamaModel({
     file,
     name,
     callsOnce: true,
     narrow: async ({ question, menu }, signal) => {
       const ranking = await router.rank(question, menu, signal);
-      if (ranking.type === "failed") return ranking;
-      const handles = ranking.scored.slice(0, narrowTo).map(({ handle }) => handle);
-      return { type: "narrowed", handles, none: ranking.verdict.type === "none" };
+      return ranking.type === "failed" ? ranking : narrowed(ranking, narrowTo);
     },
     ...(threads === undefined ? {} : { threads }),
   });
   if (!opened.ok) throw new Error(opened.error.reason);
-  return { model: opened.value, hash: await hashOf(file, new AbortController().signal) };
+  const model: Model = {
+    ...opened.value,
+    [Symbol.asyncDispose]: async () => {
+      await opened.value[Symbol.asyncDispose]();
+      await routing[Symbol.asyncDispose]();
+    },
+  };
+  return { model, hash: await hashOf(file, new AbortController().signal) };
 }

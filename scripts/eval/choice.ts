@@ -20,13 +20,20 @@ export interface ChoiceRow {
   readonly suite: "choice";
   readonly brain: string;
   readonly router: string;
-  readonly model: null;
+  /** SHA-256 of the model's file; null where none takes part. */
+  readonly model: string | null;
   readonly menus: string;
   /** Requests that a handle of the menu fits. */
   readonly n: number;
   readonly top1: number;
   readonly top1Interval: readonly [number, number];
-  readonly top3: number;
+  /** The right handle is among the first three, whatever the verdict; null: the brain ranks nothing. */
+  readonly top3: number | null;
+  /** Of these requests, those of which it is said that nothing fits. */
+  readonly wronglyClaimed: number;
+  readonly wronglyClaimedInterval: readonly [number, number];
+  /** Of these requests, those at which the owner is asked, and the right one is among those offered. */
+  readonly offered: number;
   /** Requests that nothing fits, how many of them were recognised, and how often "nothing" was right. */
   readonly noneN: number;
   readonly none: number;
@@ -65,13 +72,22 @@ function isCases(value: unknown): value is ChoiceCases {
   return Value.Check(casesSchema, value);
 }
 
-/** Runs the suite for one router: one row for each group of menus (the name up to its first hyphen), and one for all. */
+/** What takes part. */
+export interface Contender {
+  readonly brain: string;
+  readonly router: Router;
+  readonly model: string | null;
+  /** Whether the order behind the first means anything. */
+  readonly ranks: boolean;
+}
+
+/** Runs the suite for one contender: one row for each group of menus (the name up to its first hyphen), and one for all. */
 export async function runChoice(
-  router: Router,
-  brain: string,
+  contender: Contender,
   { menus, cases }: ChoiceCases,
   onCase: (line: string) => void = () => undefined,
 ): Promise<readonly ChoiceRow[]> {
+  const { router } = contender;
   const { signal } = new AbortController();
   const outcomes: (CaseOutcome & { readonly group: string })[] = [];
   for (const [menu, request, wanted] of cases) {
@@ -86,19 +102,21 @@ export async function runChoice(
     onCase(
       `${first === wanted ? "ok  " : "MISS"} ${menu}: ${request} → ${first} (${wanted}, ${verdict.type})`,
     );
-    const top3 = first !== null && scored.slice(0, 3).some(({ handle }) => handle === wanted);
+    const top3 = scored.slice(0, 3).some(({ handle }) => handle === wanted);
     outcomes.push({
       group: menu.split("-")[0] ?? menu,
       wanted,
       first,
       top3,
       asked: verdict.type === "unsure",
+      offered: verdict.type === "unsure" && verdict.handles.some((one) => one === wanted),
     });
   }
   const groups = [...new Set(outcomes.map(({ group }) => group))];
   return [...groups, "all"].map((group) =>
     rowOf(
-      { brain, router: router.name, menus: group },
+      contender,
+      group,
       outcomes.filter((one) => group === "all" || one.group === group),
     ),
   );
@@ -109,25 +127,33 @@ interface CaseOutcome {
   readonly first: string | null;
   readonly top3: boolean;
   readonly asked: boolean;
+  readonly offered: boolean;
 }
 
 function rowOf(
-  names: Pick<ChoiceRow, "brain" | "router" | "menus">,
+  { brain, router, model, ranks }: Contender,
+  menus: string,
   outcomes: readonly CaseOutcome[],
 ): ChoiceRow {
   const fitting = outcomes.filter(({ wanted }) => wanted !== null);
   const nothing = outcomes.filter(({ wanted }) => wanted === null);
   const right = fitting.filter(({ wanted, first }) => wanted === first).length;
   const recognised = nothing.filter(({ first }) => first === null).length;
+  const claimed = fitting.filter(({ first }) => first === null).length;
   const said = outcomes.filter(({ first }) => first === null).length;
   return {
     suite: "choice",
-    ...names,
-    model: null,
+    brain,
+    router: router.name,
+    model,
+    menus,
     n: fitting.length,
     top1: share(right, fitting.length),
     top1Interval: wilson(right, fitting.length),
-    top3: share(fitting.filter(({ top3 }) => top3).length, fitting.length),
+    top3: ranks ? share(fitting.filter(({ top3 }) => top3).length, fitting.length) : null,
+    wronglyClaimed: share(claimed, fitting.length),
+    wronglyClaimedInterval: wilson(claimed, fitting.length),
+    offered: share(fitting.filter(({ offered }) => offered).length, fitting.length),
     noneN: nothing.length,
     none: share(recognised, nothing.length),
     noneInterval: wilson(recognised, nothing.length),

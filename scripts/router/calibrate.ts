@@ -1,114 +1,186 @@
 /**
- * Learns when nothing fits, and how much word matching counts, on made-up menus. Half of them hold
- * concepts that the table was not trained on, because that is what a person's own skills are.
+ * Fits a judge on trials: how much each kind of likeness counts, when nothing fits, and when to ask.
+ * The rules for the two thresholds stand here, and look at nothing but trials.
  */
-import { bm25Scores } from "../../src/device/router/bm25.ts";
-import { type Concept, smallTalk } from "../../src/device/router/bank/bank.ts";
-import type { MenuLine } from "../../src/device/router/port.ts";
-import { calibrationInputs, dot, embed, nearest, squash } from "../../src/device/router/static.ts";
-import type { Table } from "../../src/device/router/static-table.ts";
-import { lineText } from "../../src/device/router/text.ts";
-import { noneLine, requestOf } from "./pairs.ts";
-import type { Random } from "./random.ts";
+import {
+  bestShare,
+  type JudgeWeights,
+  lineInputs,
+  type LineClues,
+  logistic,
+  noneInputs,
+  type QuestionClues,
+  scoreOf,
+} from "../../src/device/router/judge.ts";
+import type { Trial, TrialKind } from "./trials.ts";
 
-/** A request before a made-up menu; `wanted` is its place there, or -1. */
-export interface Trial {
-  readonly request: string;
-  readonly menu: readonly MenuLine[];
-  readonly wanted: number;
+/** A trial as a router sees it. */
+export interface Observation {
+  readonly trial: Trial;
+  readonly question: QuestionClues;
+  readonly lines: readonly LineClues[];
 }
 
-/** Makes trials; a third of them wants nothing that is there. */
-export function makeTrials(
-  concepts: readonly Concept[],
-  count: number,
-  random: Random,
-): readonly Trial[] {
-  return Array.from({ length: count }, () => {
-    const [outside, ...chosen] = random
-      .shuffled(concepts)
-      .slice(0, 1 + random.pick([3, 4, 4, 5, 8, 12]));
-    const menu = chosen.map((concept) => ({
-      handle: random.pick(concept.handles),
-      line: random.pick(concept.lines),
-    }));
-    if (random.next() < 0.33 && outside !== undefined) {
-      const request = random.next() < 0.15 ? random.pick(smallTalk) : requestOf(outside, random);
-      return { request, menu, wanted: -1 };
-    }
-    const wanted = Math.floor(random.next() * chosen.length);
-    const concept = chosen[wanted];
-    if (concept === undefined) throw new Error("an empty menu");
-    return { request: requestOf(concept, random), menu, wanted };
-  });
-}
+/** At most this share of requests that a skill serves may be told that nothing fits. */
+const wronglyClaimed = 0.05;
+/** At most this share of right choices may become questions to the owner. */
+const needlesslyAsked = 0.1;
+/** How much a trial of each kind counts. */
+export type KindWeights = Readonly<Record<TrialKind, number>>;
 
-interface Judged {
-  readonly inputs: readonly number[];
-  readonly right: boolean;
-  readonly none: boolean;
-}
-
-/** Directions of concepts, each the mean of its lines': what a request may want instead. */
-export function backgroundOf(table: Table, concepts: readonly Concept[]): Table {
-  const { dims } = table;
-  const values = new Float32Array(concepts.length * dims);
-  for (const [row, { lines }] of concepts.entries()) {
-    const sum = new Float32Array(dims);
-    for (const line of lines)
-      embed(table, line).forEach((value, at) => (sum[at] = (sum[at] ?? 0) + value));
-    const length = Math.hypot(...sum) || 1;
-    sum.forEach((value, at) => (values[row * dims + at] = value / length));
-  }
-  return { rows: concepts.length, dims, values };
-}
-
-/** Judges trials with a weight for word matching, before a background. */
-export function judgeTrials(
-  { table, background }: { readonly table: Table; readonly background: Table },
-  trials: readonly Trial[],
-  lexicalWeight: number,
-): readonly Judged[] {
-  const none = embed(table, noneLine);
-  return trials.map(({ request, menu, wanted }) => {
-    const asked = embed(table, request);
-    const lexical = bm25Scores(request, menu).map(({ score }) => squash(score));
-    const learned = menu.map(({ handle, line }) =>
-      dot(asked, embed(table, lineText(handle, line))),
-    );
-    const scores = learned.map((score, at) => score + lexicalWeight * (lexical[at] ?? 0));
-    const sorted = scores.toSorted((a, b) => b - a);
-    const evidence = {
-      learned: Math.max(0, ...learned),
-      lexical: Math.max(0, ...lexical),
-      smallTalk: dot(asked, none),
-      background: nearest(background, asked),
-    };
+/** Fits all of it, and says how it fares. */
+export function fitJudge(
+  observations: readonly Observation[],
+  kindWeights: KindWeights,
+  say: (line: string) => void,
+): JudgeWeights {
+  const fitting = observations.filter(({ trial }) => trial.wanted >= 0);
+  const line = fitLines(fitting, kindWeights);
+  const cases = observations.map(({ trial, question, lines }) => {
+    const scores = lines.map((one) => scoreOf(line, lineInputs(question, one)));
     return {
-      inputs: calibrationInputs(sorted, evidence),
-      right: wanted >= 0 && scores[wanted] === sorted[0],
-      none: wanted < 0,
+      trial,
+      weight: kindWeights[trial.kind],
+      inputs: noneInputs(scores, question, lines),
+      share: bestShare(scores),
+      right: trial.wanted >= 0 && scores[trial.wanted] === Math.max(...scores),
+      among: scores.filter((score) => score > (scores[trial.wanted] ?? 0)).length < 3,
     };
   });
+  const none = fitNone(cases);
+  const judged = cases.map((one) => ({ ...one, none: logistic(scoreOf(none, one.inputs)) }));
+  const wanted = judged.filter(({ trial }) => trial.wanted >= 0);
+  const noneAbove = lowest(
+    (above) => shareOf(wanted, (one) => one.none >= above) <= wronglyClaimed,
+  );
+  const right = wanted.filter((one) => one.right && one.none < noneAbove);
+  const askBelow =
+    lowest((below) => shareOf(right, ({ share }) => share < below) > needlesslyAsked) - gridStep;
+  for (const kind of Object.keys(kindWeights)) {
+    const of = judged.filter(({ trial }) => trial.kind === kind);
+    const parts = {
+      right: shareOf(of, (one) => one.right),
+      "right or next two": shareOf(of, ({ trial, among }) => trial.wanted >= 0 && among),
+      "nothing fits": shareOf(of, (one) => one.none >= noneAbove),
+      asked: shareOf(of, (one) => one.none < noneAbove && one.share < askBelow),
+    };
+    const shares = Object.entries(parts).map(([name, share]) => `${name} ${share.toFixed(3)}`);
+    say(`${kind} (${of.length}): ${shares.join(", ")}`);
+  }
+  return { line: rounded(line), none: rounded(none), noneAbove, askBelow };
 }
 
-/** Share of fitting requests whose line is first. */
-export function accuracyOf(judged: readonly Judged[]): number {
-  const fitting = judged.filter(({ none }) => !none);
-  return fitting.filter(({ right }) => right).length / Math.max(1, fitting.length);
+const gridStep = 0.01;
+
+/** The lowest threshold of the grid that holds, else 1. */
+function lowest(holds: (threshold: number) => boolean): number {
+  for (let at = 1; at < 100; at += 1)
+    if (holds(at * gridStep)) return Number((at * gridStep).toFixed(2));
+  return 1;
 }
 
-/** Logistic regression of "nothing fits" by gradient descent. */
-export function fitNone(judged: readonly Judged[]): readonly number[] {
-  let weights = judged[0]?.inputs.map(() => 0) ?? [];
-  for (let round = 0; round < 4_000; round += 1) {
-    const gradient = weights.map(() => 0);
-    for (const { inputs, none } of judged) {
-      const sum = inputs.reduce((total, input, at) => total + input * (weights[at] ?? 0), 0);
-      const miss = 1 / (1 + Math.exp(-sum)) - (none ? 1 : 0);
-      for (const [at, input] of inputs.entries()) gradient[at] = (gradient[at] ?? 0) + miss * input;
+function shareOf<T extends { readonly weight: number }>(
+  cases: readonly T[],
+  holds: (one: T) => boolean,
+): number {
+  const total = cases.reduce((sum, { weight }) => sum + weight, 0);
+  const held = cases.reduce((sum, one) => sum + (holds(one) ? one.weight : 0), 0);
+  return total === 0 ? 0 : held / total;
+}
+
+/** Softmax over the lines of each menu, by Adagrad over all trials at once. */
+function fitLines(
+  observations: readonly Observation[],
+  kindWeights: KindWeights,
+): readonly number[] {
+  const rows = observations.map(({ trial, question, lines }) => ({
+    wanted: trial.wanted,
+    weight: kindWeights[trial.kind],
+    inputs: lines.map((line) => lineInputs(question, line)),
+  }));
+  const size = rows[0]?.inputs[0]?.length ?? 0;
+  return descend(
+    Array.from({ length: size }, () => 5),
+    400,
+    0.5,
+    (weights) => {
+      const gradient = weights.map((weight) => 1e-4 * weight);
+      for (const { wanted, weight, inputs } of rows) {
+        const scores = inputs.map((input) => scoreOf(weights, input));
+        const peak = Math.max(...scores);
+        const total = scores.reduce((sum, score) => sum + Math.exp(score - peak), 0);
+        for (const [at, input] of inputs.entries()) {
+          const miss = Math.exp((scores[at] ?? 0) - peak) / total - (at === wanted ? 1 : 0);
+          for (const [n, value] of input.entries()) {
+            gradient[n]! += (weight * miss * value) / rows.length;
+          }
+        }
+      }
+      return gradient;
+    },
+  );
+}
+
+interface NoneCase {
+  readonly trial: Trial;
+  readonly weight: number;
+  readonly inputs: readonly number[];
+}
+
+/** Logistic regression on inputs of like size, written back for inputs as they are. */
+function fitNone(cases: readonly NoneCase[]): readonly number[] {
+  const size = cases[0]?.inputs.length ?? 0;
+  const column = (n: number): number[] => cases.map(({ inputs }) => inputs[n] ?? 0);
+  const means = Array.from({ length: size }, (_, n) => (n === 0 ? 0 : meanOf(column(n))));
+  const spreads = means.map((mean, n) =>
+    n === 0 ? 1 : Math.sqrt(meanOf(column(n).map((value) => (value - mean) ** 2))) || 1,
+  );
+  const rows = cases.map(({ trial, weight, inputs }) => ({
+    weight,
+    none: trial.wanted < 0 ? 1 : 0,
+    inputs: inputs.map((value, n) => (value - means[n]!) / spreads[n]!),
+  }));
+  const weights = descend(
+    means.map(() => 0),
+    600,
+    0.2,
+    (now) => {
+      const gradient = now.map((weight) => 1e-3 * weight);
+      for (const { weight, none, inputs } of rows) {
+        const miss = logistic(scoreOf(now, inputs)) - none;
+        for (const [n, value] of inputs.entries()) {
+          gradient[n]! += (weight * miss * value) / rows.length;
+        }
+      }
+      return gradient;
+    },
+  );
+  const plain = weights.map((weight, n) => weight / spreads[n]!);
+  const shift = plain.reduce((sum, weight, n) => sum + weight * means[n]!, 0);
+  return plain.map((weight, n) => (n === 0 ? weight - shift : weight));
+}
+
+function descend(
+  start: readonly number[],
+  rounds: number,
+  rate: number,
+  slope: (weights: readonly number[]) => readonly number[],
+): readonly number[] {
+  const weights = [...start];
+  const squares = start.map(() => 1e-8);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [n, value] of slope(weights).entries()) {
+      squares[n]! += value * value;
+      weights[n]! -= (rate * value) / Math.sqrt(squares[n]!);
     }
-    weights = weights.map((weight, at) => weight - (4 * (gradient[at] ?? 0)) / judged.length);
   }
   return weights;
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+}
+
+function rounded(values: readonly number[]): readonly number[] {
+  return values.map((value) => Number(value.toFixed(4)));
 }

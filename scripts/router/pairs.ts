@@ -2,16 +2,9 @@
  * Training pairs of the static router: a request in everyday disguise (slots filled, a greeting, a
  * typo) and a menu line that serves it. Related words make pairs of their own.
  */
-import {
-  concepts as bankConcepts,
-  type Concept,
-  smallTalk,
-  wordGroups,
-} from "../../src/device/router/bank/bank.ts";
-import { slots } from "../../src/device/router/bank/slots.ts";
 import { lineText } from "../../src/device/router/text.ts";
-import { builtinSkills } from "../../src/device/skills/builtin.ts";
-import { toolSet } from "../../src/device/skills/tools.ts";
+import { type Concept, smallTalk, wordGroups } from "./bank.ts";
+import { builtinHandles, filled } from "./corpus.ts";
 import type { Random } from "./random.ts";
 
 /** One pair. Pairs of one group are no negatives of each other. */
@@ -23,8 +16,10 @@ export interface Pair {
 
 /** Group of small talk, whose line is nothing. */
 const smallTalkGroup = -1;
+/** Share of pairs that are of the built-in menu. */
+const builtinShare = 0.3;
 /** What stands for "nothing fits" as a line. */
-export const noneLine = "nothing fits small talk chat";
+const noneLine = "nothing fits small talk chat";
 
 const before = [
   "",
@@ -42,17 +37,8 @@ const before = [
 ];
 const after = ["", "", "", "", "", "?", " please", " thanks", ".", "!", " for me", " now"];
 
-/** The bank's concepts; those of the built-in menu also know the very lines that ship. */
-export const concepts: readonly Concept[] = bankConcepts.map((concept) => {
-  const lines = [
-    ...builtinSkills.map(({ id, shortDescription }) => ({ handle: id, line: shortDescription })),
-    ...toolSet.map(({ slug, description }) => ({ handle: slug, line: description })),
-  ].filter(({ handle }) => concept.handles.includes(handle));
-  return { ...concept, lines: [...concept.lines, ...lines.map(({ line }) => line)] };
-});
-
 /** A request of a concept as somebody might type it. */
-export function requestOf(concept: Concept, random: Random): string {
+function requestOf(concept: Concept, random: Random): string {
   return disguised(filled(random.pick(concept.requests), random), random);
 }
 
@@ -75,14 +61,21 @@ export function trainingPairs(
       return { request, line: noneLine, group: smallTalkGroup };
     }
     if (draw < 0.34) return wordPair(random);
-    // The first three are the built-in menu, which everyone has: they are drawn far more often, so
-    // that nearly every batch has to tell them from one another.
-    const drawn = Math.floor(random.next() * (of.length + 45));
-    const index = drawn < of.length ? drawn : drawn % 3;
+    const index = pickIndex(of, random);
     const concept = of[index];
     if (concept === undefined) throw new Error("no concepts to train on");
     return { request: requestOf(concept, random), line: lineOf(concept, random), group: index };
   });
+}
+
+/**
+ * The built-in menu, which everyone has, is drawn far more often, so that nearly every batch has to
+ * tell its lines from one another.
+ */
+function pickIndex(of: readonly Concept[], random: Random): number {
+  if (random.next() >= builtinShare) return Math.floor(random.next() * of.length);
+  const handle = random.pick(builtinHandles);
+  return of.findIndex(({ handles }) => handles.includes(handle));
 }
 
 const wordRequests = [
@@ -118,14 +111,6 @@ function wordPair(random: Random): Pair {
     line: fill(random.pick(wordLines), random.next() < 0.25 ? 0 : 2),
     group: 10_000 + index,
   };
-}
-
-function filled(frame: string, random: Random): string {
-  return frame.replace(/\{(\w+)\}/g, (_, slot: string) => {
-    const values = slots[slot];
-    if (values === undefined) throw new Error(`no slot {${slot}}: ${frame}`);
-    return random.pick(values.split("|"));
-  });
 }
 
 function disguised(request: string, random: Random): string {

@@ -3,7 +3,7 @@
  * lines (softmax over cosines), and each line its request. Row-wise Adagrad, typed arrays, no
  * dependencies.
  */
-import type { Table } from "../../src/device/router/static-table.ts";
+import type { Table } from "../../src/device/router/table.ts";
 import { featureRows } from "../../src/device/router/text.ts";
 import type { Pair } from "./pairs.ts";
 import type { Random } from "./random.ts";

@@ -9,6 +9,7 @@ import type { ModelOpeners } from "./brains.ts";
 import { openLlamaEmbedder } from "./model/llama/llama-embedder.ts";
 import { type Narrow, openLlamaModel } from "./model/llama/llama-model.ts";
 import type { ModelOptions } from "./weights/port.ts";
+import { narrowed } from "./router/narrow.ts";
 import type { Router } from "./router/port.ts";
 
 /** What opening needs. */
@@ -36,12 +37,10 @@ export function llamaOpeners({ clock, options, router }: OpenerParts): ModelOpen
   };
 }
 
-/** The first handles of the router's ranking; none may be named only where nothing seems to fit. */
+/** The likely handles of the router's ranking. */
 function narrowTo(count: number, router: () => Promise<Router>): Narrow {
   return async ({ question, menu }, signal) => {
     const ranking = await (await router()).rank(question, menu, signal);
-    if (ranking.type === "failed") return ranking;
-    const handles = ranking.scored.slice(0, count).map(({ handle }) => handle);
-    return { type: "narrowed", handles, none: ranking.verdict.type === "none" };
+    return ranking.type === "failed" ? ranking : narrowed(ranking, count);
   };
 }

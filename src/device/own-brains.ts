@@ -11,6 +11,7 @@ import type { Embedder } from "./model/embedder.ts";
 import type { Model } from "./model/port.ts";
 import { llamaOpeners } from "./model-openers.ts";
 import { createOwnModels } from "./own-models.ts";
+import { loadEmbeddingRouter } from "./router/embedding.ts";
 import { loadStaticRouter } from "./router/static.ts";
 import type { Router } from "./router/port.ts";
 import type { DeviceStore } from "./store/sqlite.ts";
@@ -32,13 +33,18 @@ export function createOwnBrains(
   options: ModelOptions | undefined,
 ): OwnBrains {
   let routing: Promise<Router> | undefined;
-  const router = (): Promise<Router> => (routing ??= loadStaticRouter());
+  const router = (): Promise<Router> => (routing ??= bestRouter(brains.embedder));
   const openers = llamaOpeners({ clock, options, router });
   const brains = createBrains({
     store,
     folder: options?.folder,
     openers,
-    basic: async () => createBasicBrain(await router()),
+    // Asked anew for every question, since the embedder may have changed.
+    basic: async () =>
+      createBasicBrain({
+        name: "best",
+        rank: async (...asked) => await (await router()).rank(...asked),
+      }),
   });
   const own = createOwnModels({
     options,
@@ -57,4 +63,15 @@ export function createOwnBrains(
       await brains.close();
     },
   };
+}
+
+/** The embedding model that the router's weights were made with. */
+const routersEmbedder = "minilm";
+
+/** The router that reads meaning where its embedder is in use, else the one that needs none. */
+async function bestRouter(embedder: () => Promise<Embedder | undefined>): Promise<Router> {
+  const found = await embedder();
+  if (found?.name !== routersEmbedder) return await loadStaticRouter();
+  const meaning = await loadEmbeddingRouter(found);
+  return meaning.ok ? meaning.value : await loadStaticRouter();
 }

@@ -1,6 +1,6 @@
 /**
  * BM25 over the menu's lines: what plain word matching can do. It is the yardstick of every other
- * router, and the lexical half of the static one.
+ * router, and the lexical part of them.
  *
  * Spec: docs/agent.md "Routers".
  */
@@ -10,9 +10,11 @@ import { lineText, stemsOf } from "./text.ts";
 // The usual constants: how soon repetition stops counting, and how much length matters.
 const saturation = 1.2;
 const lengthWeight = 0.75;
+/** A score that is half of a likeness. */
+const halfLikeness = 2;
 
 /** Scores every line for a question, in menu order. 0: no word in common. */
-export function bm25Scores(question: string, menu: readonly MenuLine[]): readonly ScoredHandle[] {
+function bm25Scores(question: string, menu: readonly MenuLine[]): readonly ScoredHandle[] {
   const lines = menu.map(({ handle, line }) => stemsOf(lineText(handle, line)));
   const meanLength =
     lines.reduce((sum, stems) => sum + stems.length, 0) / Math.max(1, lines.length);
@@ -33,6 +35,11 @@ export function bm25Scores(question: string, menu: readonly MenuLine[]): readonl
     }
     return { handle, score };
   });
+}
+
+/** Word matching as a likeness in 0 … 1, in menu order. */
+export function lexicalLikeness(question: string, menu: readonly MenuLine[]): readonly number[] {
+  return bm25Scores(question, menu).map(({ score }) => score / (score + halfLikeness));
 }
 
 /** The yardstick: the best line, and "nothing fits" when no line shares a word. */

@@ -49,7 +49,7 @@ export function featureRows(text: string, rows: number): readonly number[] {
 
 /** The menu line as the router reads it: the handle's words belong to it. */
 export function lineText(handle: string, line: string): string {
-  return `${handle.replaceAll("-", " ")} ${line}`;
+  return `${handle.replaceAll("-", " ")}: ${line}`;
 }
 
 /** FNV-1a over UTF-16 units: fast, and the same everywhere. */

@@ -6,12 +6,19 @@ import { readFileSync } from "node:fs";
 
 import { describe, expect, it } from "vitest";
 
-import { parseCases } from "../../../scripts/eval/choice.ts";
-import { concepts, smallTalk, wordGroups } from "../../../src/device/router/bank/bank.ts";
-import { slots } from "../../../src/device/router/bank/slots.ts";
+import { parseCases } from "../../scripts/eval/choice.ts";
+import {
+  bankConcepts,
+  nearMisses,
+  slots,
+  smallTalk,
+  wordGroups,
+} from "../../scripts/router/bank.ts";
+import { builtinHandles } from "../../scripts/router/corpus.ts";
+import { bankHash } from "../../scripts/router/bank-hash.ts";
 
 const { menus, cases } = parseCases(
-  readFileSync(new URL("../../eval/choice-cases.json", import.meta.url), "utf8"),
+  readFileSync(new URL("../eval/choice-cases.json", import.meta.url), "utf8"),
 );
 
 function fours(text: string): readonly string[] {
@@ -24,14 +31,15 @@ function filled(frame: string): readonly string[] {
   const frames = [frame];
   for (const [slot, values] of Object.entries(slots)) {
     if (!frame.includes(`{${slot}}`)) continue;
-    for (const value of values.split("|")) frames.push(frame.replaceAll(`{${slot}}`, value));
+    for (const value of values) frames.push(frame.replaceAll(`{${slot}}`, value));
   }
   return frames;
 }
 
 const trained = new Set(
   [
-    ...concepts.flatMap(({ lines, requests }) => [...lines, ...requests.flatMap(filled)]),
+    ...bankConcepts.flatMap(({ lines, requests }) => [...lines, ...requests.flatMap(filled)]),
+    ...nearMisses.map(({ request }) => request),
     ...smallTalk,
     ...wordGroups.map((words) => words.join(" ")),
   ].flatMap(fours),
@@ -39,8 +47,9 @@ const trained = new Set(
 
 describe("the bank", () => {
   it("has lines, requests and known slots for every concept", () => {
-    expect(concepts.length).toBeGreaterThan(100);
-    for (const { requests } of concepts) {
+    expect(bankConcepts.length).toBeGreaterThan(400);
+    for (const { lines, requests, family } of bankConcepts) {
+      expect([family, lines.length > 0, requests.length > 0]).toEqual([family, true, true]);
       for (const request of requests) {
         for (const [, slot = ""] of request.matchAll(/\{(\w+)\}/g)) {
           expect(slots).toHaveProperty(slot);
@@ -49,12 +58,16 @@ describe("the bank", () => {
     }
   });
 
-  it("begins with the built-in menu, which training draws more often", () => {
-    expect(concepts.slice(0, 3).map(({ handles }) => handles[0])).toEqual([
-      "search-info",
-      "check-schedule",
-      "current-date",
-    ]);
+  it("has the built-in menu, which training draws more often", () => {
+    const handles = new Set(bankConcepts.flatMap((concept) => concept.handles));
+    expect(builtinHandles.filter((handle) => !handles.has(handle))).toEqual([]);
+  });
+
+  it("is what the weights that ship were made from", () => {
+    const router = new URL("../../src/device/router/", import.meta.url);
+    for (const file of ["static-weights.ts", "embedding-weights.ts"]) {
+      expect(readFileSync(new URL(file, router), "utf8").slice(0, 400)).toContain(bankHash());
+    }
   });
 });
 
