@@ -5,8 +5,12 @@
 import { describe, expect, it } from "vitest";
 
 import { answerOf, type AgentEvent, stopOf } from "../../src/device/agent/events.ts";
-import { type LlamaModel, openLlamaModel } from "../../src/device/model/llama/llama-model.ts";
+import { llamaOpeners } from "../../src/device/model-openers.ts";
+import type { Model } from "../../src/device/model/port.ts";
+import { loadStaticRouter } from "../../src/device/router/static.ts";
 import { currentDate } from "../../src/device/tools/current-date.ts";
+import { catalogueEntry } from "../../src/device/weights/catalogue.ts";
+import { createManualClock } from "../support/manual-clock.ts";
 import { modelFile } from "../support/model-files.ts";
 import { recordingTools, textResult, turnOf } from "../support/turns.ts";
 
@@ -21,25 +25,27 @@ interface Asked {
   readonly args: readonly Readonly<Record<string, string>>[];
 }
 
-/** A plan has to name something, as where a router says that something fits. */
-async function open(): Promise<LlamaModel> {
-  const opened = await openLlamaModel({
-    file: file ?? "",
-    name: "qwen-coder-1.5b",
-    threads: 1,
-    callsOnce: true,
-    narrow: async ({ menu }) => ({
-      type: "narrowed",
-      handles: menu.map(({ handle }) => handle),
-      none: false,
-    }),
+/** As a device opens it on which nothing else was installed: plans are narrowed by the static router. */
+async function open(): Promise<Model> {
+  const name = "qwen-coder-1.5b";
+  const entry = catalogueEntry(name);
+  const openers = llamaOpeners({
+    clock: createManualClock(),
+    options: { folder: "unused", threads: 1 },
+    router: loadStaticRouter,
+  });
+  const opened = await openers.model({
+    name,
+    path: file ?? "",
+    bytes: entry?.bytes ?? 0,
+    entry,
   });
   if (!opened.ok) throw new Error(opened.error.reason);
   return opened.value;
 }
 
 describe.runIf(file !== undefined)("Qwen2.5-Coder-1.5B", () => {
-  let opening: Promise<LlamaModel> | undefined;
+  let opening: Promise<Model> | undefined;
 
   async function ask(question: string): Promise<Asked> {
     const model = await (opening ??= open());
@@ -75,10 +81,10 @@ describe.runIf(file !== undefined)("Qwen2.5-Coder-1.5B", () => {
     expect(stopOf(events)?.reason).toBe("answered");
   });
 
-  it("finds a file and names it", options, async () => {
-    const { events, called } = await ask("Find my lease agreement");
-    expect(called).toContain("find_file");
-    expect(answerOf(events)).toContain("lease-2025");
+  it("tells the day from the clock, not from memory", options, async () => {
+    const { events, called } = await ask("What day is it?");
+    expect(called).toEqual(["current_date"]);
+    expect(answerOf(events)).toMatch(/Wednesday|2026-12-02|December 2/);
     expect(stopOf(events)?.reason).toBe("answered");
   });
 });
