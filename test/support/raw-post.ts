@@ -11,7 +11,7 @@ export interface RawPoster extends Disposable {
 }
 
 /** Connections at a time. */
-export const postersAtOnce = 8;
+const postersAtOnce = 8;
 
 /** Opens connections to a relay. */
 export function createRawPoster(url: string): RawPoster {

@@ -81,7 +81,7 @@ describe("the embedding router", () => {
       readFileSync(new URL("../../eval/choice-cases.json", import.meta.url), "utf8"),
     );
     // Two small menus, so that the test stays short.
-    const cases = all.cases.filter(([menu]) => /^unseen-(landlord|garden)$/.test(menu));
+    const cases = all.cases.filter(([name]) => /^unseen-(landlord|garden)$/.test(name));
     const router = await routerOver(embedder);
     const contender = { brain: "basic", router, model: null, ranks: true };
     const rows = await runChoice(contender, { ...all, cases });
