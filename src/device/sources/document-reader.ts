@@ -75,7 +75,8 @@ export function createDocumentReader(clock: Pick<Clock, "schedule">): DocumentRe
   return {
     read: (question) => {
       const mine = last.then(() => readNow(question));
-      last = mine.catch(() => undefined);
+      // A failure is the caller's to hear; the next only waits for the end.
+      last = Promise.allSettled([mine]);
       return mine;
     },
     [Symbol.dispose]: end,

@@ -16,7 +16,8 @@ export function createLine(places: number): Line {
     if (taken >= places || signal.aborted) return undefined;
     taken += 1;
     const turn = last.then(() => (signal.aborted ? undefined : work()));
-    last = turn.catch(() => undefined);
+    // A failure is the caller's to hear; the next in line only waits for the end.
+    last = Promise.allSettled([turn]);
     try {
       return await turn;
     } finally {
