@@ -197,6 +197,11 @@ describe("one connection per device", () => {
   });
 });
 
+async function openConnections(): Promise<number> {
+  const metrics = await (await fetch(`${relay.adminUrl}/metrics`)).text();
+  return Number(/^pixie_relay_connections (\d+)$/m.exec(metrics)?.[1]);
+}
+
 describe("ends", () => {
   it("R35, O4: pings every 25 s and cuts after two missed pongs, busy or not", async () => {
     const bob = await registerAccount(relay, nowMs);
@@ -219,18 +224,35 @@ describe("ends", () => {
     expect((await closed)[0]).toBe(1006);
   });
 
-  it("keeps a connection that answers its pings", async () => {
+  it("R54: an hour of pings and pongs and nothing else, and what comes then is delivered at once", async () => {
     const bob = await registerAccount(relay, nowMs);
     const connection = await connectDevice(relay, bob.devices[0]!);
-    for (let round = 0; round < 4; round++) {
+    const open = await openConnections();
+    for (let sinceMs = 0; sinceMs < 3_600_000; sinceMs += pingIntervalMs) {
       const pinged = once(connection.socket, "ping");
       await clock.advance(pingIntervalMs);
       await pinged;
       // A round trip behind the pong: the relay has read it.
       await connection.request({ type: "mailbox-status" });
     }
-    expect(connection.closed).toBeUndefined();
+    expect(await openConnections()).toBe(open);
+    await send(bob);
+    expect(await connection.delivery()).toMatchObject({ seq: 1n });
     await connection.cut();
+  });
+
+  it("R54: a connection is known for exactly as long as its socket is there", async () => {
+    const bob = await registerAccount(relay, nowMs);
+    const before = await openConnections();
+    const connection = await connectDevice(relay, bob.devices[0]!);
+    expect(await openConnections()).toBe(before + 1);
+    // No timer runs, however much time passes: presence is no lease.
+    clock.jump(clock.nowMs() + 86_400_000);
+    expect(await openConnections()).toBe(before + 1);
+    await send(bob);
+    expect(await connection.delivery()).toMatchObject({ seq: 1n });
+    await connection.cut();
+    while ((await openConnections()) > before) await fetch(`${relay.url}/health/live`);
   });
 
   it("R41, O27: closes with sockets open, says 1001, and ends in time", async () => {
