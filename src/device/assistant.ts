@@ -15,12 +15,13 @@ import { nobodyAnswers } from "./agent/consent.ts";
 import { type AgentEvent, stopOf } from "./agent/events.ts";
 import { exchangeOf, type History, keepHistory, noHistory } from "./agent/history.ts";
 import { defaultLimits } from "./agent/limits.ts";
-import type { AgentError, AskOptions, DeviceAgent, RunView } from "./agent/port.ts";
+import type { AgentError, RunView } from "./agent/port.ts";
 import { type Approved, approvedProposal } from "./agent/proposal.ts";
 import { parseTrace } from "./agent/trace.ts";
 import { runTurn } from "./agent/turn.ts";
-import type { Plan } from "./agent/turn-parts.ts";
+import type { Approver, Plan } from "./agent/turn-parts.ts";
 import type { Approvals } from "./approvals.ts";
+import type { TurnOptions, UnqueuedAgent } from "./ask-queue.ts";
 import {
   alignmentOf,
   alignmentView,
@@ -81,7 +82,7 @@ const historyShare = 0.25;
 const assumedContext = 4_096;
 
 /** Builds the agent. Nothing is loaded before the first question. */
-export function createAssistant(parts: AssistantParts): DeviceAgent {
+export function createAssistant(parts: AssistantParts): UnqueuedAgent {
   const { store, rng } = parts;
   return {
     ask: async (question, options = {}) => {
@@ -131,10 +132,11 @@ async function ask(
   { store, clock, rng, tools, zone, onRun, onDemand, approvals: asking }: AssistantParts,
   model: Model,
   { question, plan: approved }: { readonly question: string; readonly plan?: Plan | undefined },
-  options: AskOptions,
+  options: TurnOptions,
 ): Promise<readonly AgentEvent[]> {
   const { rehearse = false, mode = "agent", chatId, approvals = "wait" } = options;
-  const { signal, onEvent } = options;
+  const { signal, onEvent, stepAside = (wait) => wait() } = options;
+  const asideApprover: Approver = (...asked) => stepAside(() => asking.approver(...asked));
   const { skills, origins, alignment, harness, history } = store.read((tx) => ({
     ...readCatalogue(tx),
     alignment: alignmentOf(tx),
@@ -152,7 +154,7 @@ async function ask(
       clock,
       zone: zone(),
       limits: defaultLimits,
-      approver: approvals === "wait" ? asking.approver : nobodyAnswers,
+      approver: approvals === "wait" ? asideApprover : nobodyAnswers,
     },
     {
       runId,

@@ -1,11 +1,12 @@
 /**
- * Joins the homebase over one device: what siblings may ask is the agent's turn and two look-ups, with
- * the tools that the agent itself has, and the grants of this device.
+ * Joins the homebase over one device: what siblings may ask is the agent's turn, the owner's word on
+ * what that wants to call, and look-ups with the tools and the grants of this device.
  *
  * Built by the runtime. Spec: docs/protocol.md "Device control".
  */
 import { err, ok } from "../shared/result.ts";
 import type { Device, DeviceAgent } from "./device.ts";
+import { approveKind, listApprovalsKind, waitingApprovals } from "./homebase/approve-kind.ts";
 import { askKind } from "./homebase/ask-kind.ts";
 import { askDevice, type AskingParts } from "./homebase/asking.ts";
 import { createHomebase } from "./homebase/homebase.ts";
@@ -78,11 +79,9 @@ export function createOwnHomebase({ parts, asking, ...own }: OwnHomebaseParts): 
     ...asking,
     standing: (deviceId) => store.read((tx) => ownDeviceStanding(tx, deviceId)),
     kinds: new Map([
-      // Whoever asks from afar cannot be asked back: what needs the owner's word is denied.
-      [
-        "ask",
-        askKind((question, options) => own.agent.ask(question, { ...options, approvals: "deny" })),
-      ],
+      ["ask", askKind(own.agent.ask, (runId) => waitingApprovals(own.agent, runId))],
+      ["list-approvals", listApprovalsKind(own.agent)],
+      ["approve", approveKind(own.agent)],
       ["find-file", lookUp(parts, own, "find_file")],
       ["list-devices", lookUp(parts, own, "list_devices")],
     ]),

@@ -11,6 +11,7 @@ import type { LanePorts } from "./delivery/open-stream.ts";
 import type { Fresh, News } from "./delivery/wakeup.ts";
 import type { Logger } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
+import { withinBound } from "./readiness.ts";
 import { acknowledgeItems, releaseBodies } from "./store/acknowledgements.ts";
 import { type ReadRequest, readItems } from "./store/deliveries.ts";
 import { insertItems } from "./store/items.ts";
@@ -72,12 +73,9 @@ function createLane(lane: number, options: LanesOptions): Lane {
   const read = createBatcher<LaneRead, Awaited<ReturnType<LanePorts["read"]>>>({
     run: (reads) => {
       const days = { from: reads[0]?.fromDay ?? 0, to: dayOf(clock.nowMs()) + 2 };
-      return readItems(
-        sql,
-        lane,
-        reads.map(({ request }) => request),
-        days,
-      );
+      const requests = reads.map(({ request }) => request);
+      // A batch that never came back would hold up every stream of the lane for good.
+      return withinBound(readItems(sql, lane, requests, days), clock);
     },
     maxBatch: maxReads,
     maxWaiting: maxWaitingReads,
@@ -103,13 +101,14 @@ function createLane(lane: number, options: LanesOptions): Lane {
     acknowledge: createAcknowledge({
       acknowledge: async (acknowledgements) => {
         const nowMs = clock.nowMs();
-        const done = await acknowledgeItems(sql, lane, { acknowledgements, nowMs });
+        const asked = acknowledgeItems(sql, lane, { acknowledgements, nowMs });
+        const done = await withinBound(asked, clock);
         for (const [index, { items }] of acknowledgements.entries()) {
           if (done.current[index] === true) metrics.acknowledged(items.length);
         }
         return done;
       },
-      release: (bodies) => releaseBodies(sql, lane, bodies),
+      release: (bodies) => withinBound(releaseBodies(sql, lane, bodies), clock),
       onFailure: (code, bodies) => log.warn({ code, bodies }, "shared bodies were not released"),
     }),
     read: (request, fromDay) => read({ request, fromDay }),

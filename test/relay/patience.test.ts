@@ -11,6 +11,7 @@ import { createManualClock, type ManualClock } from "../support/manual-clock.ts"
 import { openTestDatabase } from "../support/postgres.ts";
 import {
   authFrameOf,
+  connectDevice,
   postJson,
   postUpload,
   registerAccount,
@@ -55,12 +56,38 @@ it("answers overloaded within ten seconds, on every path that waits for the data
   expect(again.status).toBe(202);
 });
 
-/** Holds what registering, accepting and claiming write to. */
-async function lockTables(url: string) {
+it("ends a connection whose read never comes back, and holds up no other of its lane", async () => {
+  await using db = await openTestDatabase();
+  const clock = createManualClock(Date.now());
+  await using relay = await startRelay({ databaseUrl: db.url, clock });
+  const nowMs = clock.nowMs();
+  const [bob, carol] = [await registerAccount(relay, nowMs), await registerAccount(relay, nowMs)];
+  for (const person of [bob, carol]) {
+    const options = { origin: relay.origin, nowMs };
+    expect(
+      (await postUpload(relay, uploadTo(person, [person.devices[0]!.mailbox], options))).status,
+    ).toBe(202);
+  }
+
+  const locked = await lockTables(db.url, "item");
+  const stuck = await connectDevice(relay, bob.devices[0]!);
+  await locked.waiters(1);
+  await passTime(clock, relay, stuck.end());
+  expect(stuck.closed).toEqual({ code: 1011 });
+
+  await locked.release();
+  const next = await connectDevice(relay, carol.devices[0]!);
+  next.ack((await next.delivery()).seq);
+  await next.frame("drained");
+  await next.cut();
+});
+
+/** Holds tables; by default what registering, accepting and claiming write to. */
+async function lockTables(url: string, tables = "mailbox, account, access_key") {
   const sql = postgres(url, { max: 1, onnotice: () => {} });
   const session = await sql.reserve();
   await session`begin`;
-  await session`lock table mailbox, account, access_key in access exclusive mode`;
+  await session.unsafe(`lock table ${tables} in access exclusive mode`);
   const observer = postgres(url, { max: 1, onnotice: () => {} });
   return {
     /** Resolves when at least that many statements wait for the lock. */

@@ -115,7 +115,9 @@ export function fakeDevice(parts: Partial<Device> = {}): FakeDevice {
     models: fakeModels,
     homebase: {
       serve: () => void calls.push("serve"),
-      ask: () => Promise.resolve(err({ type: "no-such-device", message: "there is one device" })),
+      ask: () => Promise.resolve(onlyDevice),
+      approvals: () => Promise.resolve(onlyDevice),
+      answerApproval: () => Promise.resolve(onlyDevice),
       list: () => ({ operations: [], foreignTexts: 0 }),
     },
     sources: createOwnSources({
@@ -141,6 +143,8 @@ export function fakeDevice(parts: Partial<Device> = {}): FakeDevice {
     settleGrant: () => void completion.emit("view"),
   };
 }
+
+const onlyDevice = err({ type: "no-such-device", message: "there is one device" });
 
 /** An agent that answers everything alike. */
 const fakeAgent: DeviceAgent = {

@@ -7,6 +7,7 @@ import { type TObject, type TProperties, Type } from "typebox";
 
 import type { AgentEvent } from "../agent/events.ts";
 import type { AlignmentView, ApprovalView, ChatView, PriceView, RunView } from "../agent/port.ts";
+import type { AskedApproval } from "../homebase/op.ts";
 import type { ModelProgress } from "../weights/port.ts";
 import { agentEventView, harnessName, modeName } from "./agent-events.ts";
 import { modelProgressView } from "./model-operations.ts";
@@ -16,12 +17,28 @@ const text = Type.String();
 const texts = Type.Array(text);
 const count = Type.Integer();
 
+/** A call that another device asks about. */
+export const askedApprovalView = Type.Object({
+  approvalId: text,
+  tool: text,
+  args: text,
+  hash: text,
+  why: text,
+  expiresMs: Type.Number(),
+});
+
 /** What is told while an operation runs. */
 export const progressView = Type.Union([
   agentEventView,
   modelProgressView,
   Type.Object({ type: Type.Literal("queued"), ahead: count }),
-  Type.Object({ type: Type.Literal("device-state"), state: text, ahead: count }),
+  Type.Object({
+    type: Type.Literal("device-state"),
+    state: text,
+    ahead: count,
+    approvals: Type.Array(askedApprovalView),
+    untoldApprovals: count,
+  }),
 ]);
 
 /** One step of an operation. */
@@ -31,8 +48,14 @@ export type Progress =
   | ModelProgress
   /** So many questions are ahead of this one. */
   | { readonly type: "queued"; readonly ahead: number }
-  /** How far another device is with it. */
-  | { readonly type: "device-state"; readonly state: string; readonly ahead: number };
+  /** How far another device is with it, and what it asks the owner meanwhile. */
+  | {
+      readonly type: "device-state";
+      readonly state: string;
+      readonly ahead: number;
+      readonly approvals: readonly AskedApproval[];
+      readonly untoldApprovals: number;
+    };
 
 /** How the caller of an operation follows it. */
 export interface Following {
@@ -99,6 +122,12 @@ const question = Type.String({ maxLength: 100_000 });
 const names = Type.Array(Type.String({ maxLength: 128 }), { maxItems: 10_000 });
 
 const runId = Type.String({ maxLength: 64 });
+/** What answers an approval, here or on another device. */
+export const approvalAnswer = {
+  approvalId: Type.String({ maxLength: 64 }),
+  verdict: Type.Union([Type.Literal("allow"), Type.Literal("deny")]),
+  hash: Type.String({ maxLength: 64 }),
+};
 const approvals = Type.Optional(Type.Union([Type.Literal("wait"), Type.Literal("deny")]));
 const askOptions = {
   mode: Type.Optional(modeName),
@@ -113,14 +142,7 @@ export const agentOperations = {
   "start-chat": { params: closed({}), result: Type.Object({ chatId: text }) },
   chats: { params: closed({}), result: Type.Array(chatView) },
   approvals: { params: closed({}), result: Type.Array(approvalView) },
-  "answer-approval": {
-    params: closed({
-      approvalId: Type.String({ maxLength: 64 }),
-      verdict: Type.Union([Type.Literal("allow"), Type.Literal("deny")]),
-      hash: Type.String({ maxLength: 64 }),
-    }),
-    result: approvalView,
-  },
+  "answer-approval": { params: closed(approvalAnswer), result: approvalView },
   rehearse: { params: closed({ question }), result: trace },
   runs: { params: closed({}), result: Type.Array(runView) },
   run: { params: closed({ runId }), result: trace },

@@ -1,6 +1,6 @@
 /**
- * Operations of the homebase: asking another own device, and what was asked. Part of the table in
- * operations.ts, with their handlers, because there are two.
+ * Operations of the homebase: asking another own device, answering what it asks, and what was asked.
+ * Part of the table in operations.ts, with their handlers, because they are few.
  *
  * Spec: docs/operating.md "Local API"; docs/agent.md "Asking from another device".
  */
@@ -9,7 +9,12 @@ import { Type } from "typebox";
 import { err, ok, type Result } from "../../shared/result.ts";
 import type { Device, DeviceError } from "../device.ts";
 import type { HomebaseOpView } from "../homebase/port.ts";
-import type { Following, Progress } from "./agent-operations.ts";
+import {
+  approvalAnswer,
+  askedApprovalView,
+  type Following,
+  type Progress,
+} from "./agent-operations.ts";
 import { orNull, toWire, type Wire } from "./views.ts";
 
 const text = Type.String();
@@ -39,8 +44,11 @@ const opFields = {
   reason: orNull(text),
   untrusted: Type.Boolean(),
   ahead: orNull(Type.Integer()),
+  approvals: Type.Array(askedApprovalView),
+  untoldApprovals: Type.Integer(),
 };
 const homebaseOpView = Type.Object(opFields);
+const device = Type.String({ maxLength: 256 });
 
 /** The homebase's part of the table. */
 export const homebaseOperations = {
@@ -54,7 +62,7 @@ export const homebaseOperations = {
   "ask-device": {
     params: Type.Object(
       {
-        device: Type.String({ maxLength: 256 }),
+        device,
         question: Type.String({ maxLength: 100_000 }),
         patienceMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 3_600_000 })),
       },
@@ -62,36 +70,53 @@ export const homebaseOperations = {
     ),
     result: homebaseOpView,
   },
+  "device-approvals": { params: Type.Object({ device }, closed), result: homebaseOpView },
+  "answer-device": {
+    params: Type.Object({ device, ...approvalAnswer }, closed),
+    result: homebaseOpView,
+  },
 };
 
 /** Name of an operation of the homebase. */
 export type HomebaseOperation = keyof typeof homebaseOperations;
 
-type Params = Type.Static<(typeof homebaseOperations)["ask-device"]["params"]>;
+type ParamsOf<Name extends HomebaseOperation> = Type.Static<
+  (typeof homebaseOperations)[Name]["params"]
+>;
+type Answered = Promise<Result<Wire<HomebaseOpView>, DeviceError>>;
 
 /** The handlers over one device. */
 export function homebaseHandlers({ homebase }: Device): {
   readonly homebase: () => Promise<Result<Wire<ReturnType<typeof homebase.list>>, DeviceError>>;
-  readonly "ask-device": (
-    params: Params,
-    following?: Following,
-  ) => Promise<Result<Wire<HomebaseOpView>, DeviceError>>;
+  readonly "ask-device": (params: ParamsOf<"ask-device">, following?: Following) => Answered;
+  readonly "device-approvals": (params: ParamsOf<"device-approvals">) => Answered;
+  readonly "answer-device": (params: ParamsOf<"answer-device">) => Answered;
 } {
   return {
     homebase: async () => ok(toWire(homebase.list())),
-    "ask-device": async ({ device, question, patienceMs }, { signal, onProgress } = {}) => {
-      const asked = await homebase.ask(device, question, {
+    "ask-device": async ({ device: name, question, patienceMs }, { signal, onProgress } = {}) => {
+      const asked = await homebase.ask(name, question, {
         ...(patienceMs === undefined ? {} : { patienceMs }),
         ...(signal === undefined ? {} : { signal }),
-        onStatus: ({ state, ahead }) => onProgress?.(deviceProgress(state, ahead)),
+        onStatus: (view) => onProgress?.(deviceProgress(view)),
       });
-      return asked.ok ? ok(toWire(asked.value)) : err(asked.error);
+      return wired(asked);
     },
+    "device-approvals": async ({ device: name }) => wired(await homebase.approvals(name)),
+    "answer-device": async ({ device: name, ...answer }) =>
+      wired(await homebase.answerApproval(name, answer)),
   };
 }
 
-function deviceProgress(state: HomebaseOpView["state"], ahead: number | undefined): Progress {
-  return { type: "device-state", state, ahead: ahead ?? 0 };
+function wired(
+  answer: Result<HomebaseOpView, DeviceError>,
+): Result<Wire<HomebaseOpView>, DeviceError> {
+  return answer.ok ? ok(toWire(answer.value)) : err(answer.error);
+}
+
+function deviceProgress(view: HomebaseOpView): Progress {
+  const { state, ahead = 0, approvals, untoldApprovals } = view;
+  return { type: "device-state", state, ahead, approvals, untoldApprovals };
 }
 
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;

@@ -1,6 +1,7 @@
 /**
  * `pixie approvals …` and the question that a terminal asks while a turn waits: what a call would do, and
- * the owner's yes or no. An answer names the hash of what was shown.
+ * the owner's yes or no. An answer names the hash of what was shown. With `--on` both are about the calls
+ * of another own device.
  *
  * Spec: docs/agent.md "Approvals".
  */
@@ -13,6 +14,8 @@ import type { DeviceError } from "../device.ts";
 import { addCommand, type CliParts, type Invocation, type Outcome } from "./command.ts";
 import { visibleLine } from "./visible.ts";
 
+const onFlag = ["--on <device>", "of another of your devices, by name or id"] as const;
+
 /** Adds `approvals` and its commands. */
 export function registerApprovalsGroup(program: Command, parts: CliParts): void {
   const approvals = program
@@ -21,8 +24,14 @@ export function registerApprovalsGroup(program: Command, parts: CliParts): void 
   addCommand(approvals, parts, {
     usage: "list",
     about: "list the questions, oldest first; one that is asked still waits",
-    examples: ["pixie approvals list"],
-    run: ({ withSession }) => withSession({ connect: false }, list),
+    examples: ["pixie approvals list", "pixie approvals list --on laptop"],
+    options: [onFlag],
+    run: ({ text, withSession }) => {
+      const device = text("on");
+      return withSession({ connect: device !== undefined }, (session) =>
+        device === undefined ? list(session) : listOn(session, device),
+      );
+    },
   });
   for (const verdict of ["allow", "deny"] as const) {
     addCommand(approvals, parts, {
@@ -31,41 +40,69 @@ export function registerApprovalsGroup(program: Command, parts: CliParts): void 
         verdict === "allow"
           ? "let a call run, this once; on a terminal it is shown before"
           : "refuse a call",
-      examples: [`pixie approvals ${verdict} hT2k9xQb`],
-      options: [["--hash <hash>", "the hash of what you looked at; needed without a terminal"]],
+      examples: [
+        `pixie approvals ${verdict} hT2k9xQb`,
+        `pixie approvals ${verdict} hT2k9xQb --on laptop`,
+      ],
+      options: [
+        ["--hash <hash>", "the hash of what you looked at; needed without a terminal"],
+        onFlag,
+      ],
       run: (invocation) =>
-        invocation.withSession({ connect: false }, (session) =>
+        invocation.withSession({ connect: invocation.text("on") !== undefined }, (session) =>
           answer(session, invocation, verdict),
         ),
     });
   }
 }
 
-type Approval = ResultOf<"approvals">[number];
+type DeviceOp = ResultOf<"ask-device">;
+/** A question, here or on another device. */
+type Question = DeviceOp["approvals"][number];
 type Verdict = "allow" | "deny";
+
+/** The person at a terminal, and where to tell them something. */
+export interface Person {
+  readonly ask: (question: string) => Promise<string>;
+  readonly note: (line: string) => void;
+}
 
 /** Asks the person at the terminal about every call of a run that waits. */
 export async function askAboutCalls(
   session: Session,
   runId: string,
-  {
-    ask,
-    note,
-  }: {
-    readonly ask: (question: string) => Promise<string>;
-    readonly note: (line: string) => void;
-  },
+  person: Person,
 ): Promise<void> {
   const known = await session.call("approvals", {});
   if (!known.ok) return;
   for (const waits of known.value.filter((one) => one.runId === runId && one.state === "asked")) {
-    for (const line of callLines(waits)) note(line);
-    const said = await ask("Let it run, this once? [y/N] ");
-    const verdict: Verdict = /^y(es)?$/i.test(said) ? "allow" : "deny";
-    const { approvalId, hash } = waits;
-    const answered = await session.call("answer-approval", { approvalId, verdict, hash });
-    if (!answered.ok) note(answered.error.message);
+    await askAboutCall(session, { question: waits, device: undefined }, person);
   }
+}
+
+/** Asks about one call, and passes the answer on to the device that asks. */
+export async function askAboutCall(
+  session: Session,
+  { question, device }: { readonly question: Question; readonly device: string | undefined },
+  { ask, note }: Person,
+): Promise<void> {
+  for (const line of callLines(question)) note(line);
+  const said = await ask(letItRun);
+  const verdict: Verdict = isYes(said) ? "allow" : "deny";
+  const { approvalId, hash } = question;
+  const answered = await giveAnswer(session, { approvalId, verdict, hash }, device);
+  if (!answered.ok) note(answered.error.message);
+}
+
+/** What a call would do, for a person. */
+export function callLines({ approvalId, tool, args, why }: Question): readonly string[] {
+  return [`your agent wants to call ${tool} (${approvalId.slice(0, 8)}): ${why}`, `  ${args}`];
+}
+
+const letItRun = "Let it run, this once? [y/N] ";
+
+function isYes(said: string): boolean {
+  return /^y(es)?$/i.test(said);
 }
 
 async function answer(
@@ -73,10 +110,10 @@ async function answer(
   { argument, text, io, note }: Invocation,
   verdict: Verdict,
 ): Promise<Outcome> {
-  const wanted = argument(0) ?? "";
-  const known = await session.call("approvals", {});
+  const device = text("on");
+  const known = await questions(session, device);
   if (!known.ok) return known;
-  const meant = onlyOne(known.value, wanted);
+  const meant = onlyOne(known.value, argument(0) ?? "");
   if (!meant.ok) return meant;
   const hash = text("hash");
   if (hash === undefined && verdict === "allow") {
@@ -85,20 +122,46 @@ async function answer(
       return err({ type: "usage", message });
     }
     for (const line of callLines(meant.value)) note(line);
-    const said = await io.ask("Let it run, this once? [y/N] ");
-    if (!/^y(es)?$/i.test(said)) return err({ type: "not-confirmed", message: "left as it is" });
+    if (!isYes(await io.ask(letItRun))) {
+      return err({ type: "not-confirmed", message: "left as it is" });
+    }
   }
-  const { approvalId } = meant.value;
-  const answered = await session.call("answer-approval", {
-    approvalId,
-    verdict,
-    hash: hash ?? meant.value.hash,
-  });
+  const { approvalId, hash: shown } = meant.value;
+  const given = { approvalId, verdict, hash: hash ?? shown };
+  const answered = await giveAnswer(session, given, device);
   if (!answered.ok) return answered;
-  return ok({ json: answered.value, lines: [approvalLine(answered.value)] });
+  const state = verdict === "allow" ? "allowed" : "denied";
+  return ok({ json: answered.value, lines: [approvalLine(meant.value, state)] });
 }
 
-function onlyOne(approvals: readonly Approval[], wanted: string): Result<Approval, DeviceError> {
+async function giveAnswer(
+  session: Session,
+  given: { readonly approvalId: string; readonly verdict: Verdict; readonly hash: string },
+  device: string | undefined,
+): Promise<Result<unknown, DeviceError>> {
+  if (device === undefined) return await session.call("answer-approval", given);
+  const answered = await session.call("answer-device", { device, ...given });
+  return answered.ok ? done(answered.value) : answered;
+}
+
+async function questions(
+  session: Session,
+  device: string | undefined,
+): Promise<Result<readonly Question[], DeviceError>> {
+  if (device === undefined) return await session.call("approvals", {});
+  const there = await session.call("device-approvals", { device });
+  if (!there.ok) return there;
+  const looked = done(there.value);
+  return looked.ok ? ok(looked.value.approvals) : looked;
+}
+
+/** An operation that is over as an answer, or as the refusal that it ended with. */
+function done(view: DeviceOp): Result<DeviceOp, DeviceError> {
+  const { state, reason, text } = view;
+  return state === "done" ? ok(view) : err({ type: reason ?? state, message: text ?? state });
+}
+
+function onlyOne(approvals: readonly Question[], wanted: string): Result<Question, DeviceError> {
   const [meant, another] = approvals.filter(({ approvalId }) => approvalId.startsWith(wanted));
   if (meant === undefined) {
     const message = `no approval ${wanted} was asked for: see pixie approvals list`;
@@ -109,16 +172,54 @@ function onlyOne(approvals: readonly Approval[], wanted: string): Result<Approva
     : err({ type: "ambiguous-approval", message: `several approvals begin with ${wanted}` });
 }
 
+/** Questions of this device, and of the turns that it asked other devices for. */
 async function list(session: Session): Promise<Outcome> {
   const known = await session.call("approvals", {});
   if (!known.ok) return known;
-  return ok({ json: known.value, lines: known.value.map(approvalLine) });
+  const asked = await session.call("homebase", {});
+  if (!asked.ok) return asked;
+  const elsewhere = asked.value.operations.filter(
+    ({ direction, state }) => direction === "out" && state === "running",
+  );
+  return ok({
+    json: [
+      ...known.value.map((one) => ({ ...one, on: null })),
+      ...elsewhere.flatMap(({ device, approvals }) =>
+        approvals.map((one) => ({ ...one, state: "asked", on: device })),
+      ),
+    ],
+    lines: [
+      ...known.value.map((one) => approvalLine(one, one.state)),
+      ...elsewhere.flatMap(({ device, deviceName, approvals }) =>
+        approvals.map((one) => approvalLine(one, `asked on ${deviceName ?? device}`)),
+      ),
+    ],
+    notes: elsewhere.flatMap((view) => untoldNotes(view, view.deviceName ?? view.device)),
+  });
 }
 
-function approvalLine({ approvalId, state, tool, args, why }: Approval): string {
+async function listOn(session: Session, device: string): Promise<Outcome> {
+  const there = await session.call("device-approvals", { device });
+  if (!there.ok) return there;
+  const looked = done(there.value);
+  if (!looked.ok) return looked;
+  const { approvals } = looked.value;
+  return ok({
+    json: approvals.map((one) => ({ ...one, state: "asked", on: looked.value.device })),
+    lines: approvals.map((one) => approvalLine(one, "asked")),
+    notes: untoldNotes(looked.value, device),
+  });
+}
+
+/** What is said of calls that are too long for a message. */
+export function untoldNotes(
+  { untoldApprovals }: Pick<DeviceOp, "untoldApprovals">,
+  device: string,
+): readonly string[] {
+  if (untoldApprovals === 0) return [];
+  return [`${device}: ${untoldApprovals} more, too long to be shown here: answer them there`];
+}
+
+function approvalLine({ approvalId, tool, args, why }: Question, state: string): string {
   return [approvalId.slice(0, 8), state, `${tool} ${args}`, `(${why})`].map(visibleLine).join("  ");
-}
-
-function callLines({ approvalId, tool, args, why }: Approval): readonly string[] {
-  return [`your agent wants to call ${tool} (${approvalId.slice(0, 8)}): ${why}`, `  ${args}`];
 }

@@ -9,6 +9,7 @@ import { ok } from "../../shared/result.ts";
 import type { Progress } from "../api/agent-operations.ts";
 import type { ResultOf } from "../api/operations.ts";
 import type { Session } from "../api/session.ts";
+import { askAboutCall, callLines, untoldNotes } from "./approval-commands.ts";
 import { addCommand, type CliParts, type Invocation, type Outcome } from "./command.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { visibleLine, visibleText } from "./visible.ts";
@@ -30,19 +31,37 @@ export function registerHomebaseGroup(program: Command, parts: CliParts): void {
 
 /** Asks the agent of another device, and makes its answer the outcome. */
 export async function askOn(
-  { note }: Invocation,
+  { io, note }: Invocation,
   session: Session,
   asked: { readonly device: string; readonly question: string },
   signal: AbortSignal,
 ): Promise<Outcome> {
+  const { device } = asked;
+  const seen = new Set<string>();
+  const questions: Promise<void>[] = [];
+  let said = "";
   const onProgress = (progress: Progress): void => {
     if (progress.type !== "device-state") return;
-    const ahead = progress.ahead > 0 ? `, ${progress.ahead} ahead` : "";
-    if (progress.state === "accepted" || progress.state === "running") {
-      note(`${asked.device}: ${progress.state}${ahead}`);
+    const { state, ahead } = progress;
+    const line = `${device}: ${state}${ahead > 0 ? `, ${ahead} ahead` : ""}`;
+    if ((state === "accepted" || state === "running") && line !== said) note((said = line));
+    for (const untold of untoldNotes(progress, device)) note(untold);
+    for (const question of progress.approvals) {
+      if (seen.has(question.approvalId)) continue;
+      seen.add(question.approvalId);
+      const { ask } = io;
+      if (io.interactive) {
+        questions.push(askAboutCall(session, { question, device }, { ask, note }));
+        continue;
+      }
+      for (const shown of callLines(question)) note(shown);
+      const { approvalId, hash } = question;
+      const answerIt = `pixie approvals allow ${approvalId.slice(0, 8)} --on ${device} --hash ${hash}`;
+      note(`answer it within 30 minutes, here or on any of your devices: ${answerIt}`);
     }
   };
   const answer = await session.call("ask-device", asked, { signal, onProgress });
+  await Promise.all(questions);
   if (!answer.ok) return answer;
   const { state, text, reason } = answer.value;
   const done = state === "done";

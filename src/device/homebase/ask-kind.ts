@@ -1,11 +1,12 @@
 /**
  * The operation `ask`: a turn of this device's agent for another own device. The asker hears that it
- * was accepted, that it runs, and how it ended.
+ * was accepted, that it runs, which calls wait for the owner's word meanwhile, and how it ended.
  *
  * Spec: docs/protocol.md "Device control"; docs/agent.md "Asking from another device".
  */
 import { type AgentEvent, answerOf, stopOf } from "../agent/events.ts";
 import type { Result } from "../../shared/result.ts";
+import type { AskedApproval } from "./op.ts";
 import type { OpKind, Outcome } from "./serve.ts";
 
 /** Asks the agent of this device. */
@@ -18,8 +19,11 @@ export type AskAgent = (
   },
 ) => Promise<Result<readonly AgentEvent[], { readonly type: string; readonly message: string }>>;
 
+/** Calls of a run that wait for the owner. */
+export type ApprovalsOf = (runId: string) => readonly AskedApproval[];
+
 /** Builds the kind. */
-export function askKind(askAgent: AskAgent): OpKind {
+export function askKind(askAgent: AskAgent, approvalsOf: ApprovalsOf): OpKind {
   return {
     lane: undefined,
     acts: true,
@@ -34,11 +38,15 @@ export function askKind(askAgent: AskAgent): OpKind {
         if (!isTold) tell({ status: "accepted", ahead });
         isTold = true;
       };
+      let runId = "";
       const asked = askAgent(question, {
         signal,
         onQueued: accepted,
         onEvent: (event) => {
-          if (event.type === "turn-started") tell({ status: "running" });
+          if (event.type === "turn-started") runId = event.runId;
+          else if (event.type !== "approval") return;
+          const approvals = approvalsOf(runId);
+          tell({ status: "running", ...(approvals.length === 0 ? {} : { approvals }) });
         },
       });
       accepted(0);

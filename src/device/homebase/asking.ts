@@ -34,7 +34,7 @@ export interface AskingParts {
 /** What is asked of whom. */
 export interface Wanted {
   readonly device: string;
-  readonly op: "ask" | "find-file" | "list-devices";
+  readonly op: "ask" | "find-file" | "list-approvals" | "approve";
   readonly args: object;
 }
 
@@ -124,7 +124,7 @@ function untilOver(
     const giveUp = (): void => end(undefined);
     const look = (): void => {
       const row = store.read((tx) => homebaseOpOf(tx, sent));
-      if (row === undefined || row.state === known.state) return;
+      if (row === undefined || (row.state === known.state && row.reply === known.reply)) return;
       known = row;
       onStatus?.(row);
       if (!openStates.includes(row.state)) end(row);

@@ -8,9 +8,9 @@ import { ok, type Result } from "../../shared/result.ts";
 import { members } from "../skills/strict-json.ts";
 import { foreignHomebaseTexts, type HomebaseRow, listHomebaseOps } from "../store/homebase.ts";
 import type { ReadTx } from "../store/sqlite.ts";
-import { askDevice, type AskingParts } from "./asking.ts";
+import { askDevice, type AskingParts, type Wanted } from "./asking.ts";
 import { storedReply } from "./op.ts";
-import type { DeviceHomebase, HomebaseError, HomebaseOpView } from "./port.ts";
+import type { DeviceHomebase, HomebaseError, HomebaseFollowing, HomebaseOpView } from "./port.ts";
 
 /** How devices of the account are found and called. */
 export interface Siblings {
@@ -23,6 +23,8 @@ export interface Siblings {
 const listedOps = 100;
 /** A turn may take five minutes, and others may be first. Units: ms. */
 const askPatienceMs = 15 * 60_000;
+/** What needs no turn is answered as soon as the other device has it. Units: ms. */
+const lookPatienceMs = 60_000;
 
 /** Builds the owner's side of it. `serve` is that of serve.ts. */
 export function createHomebase(
@@ -33,19 +35,26 @@ export function createHomebase(
   const { store } = parts;
   const viewOf = (row: HomebaseRow): HomebaseOpView =>
     store.read((tx) => opView(row, siblings.nameOf(tx, row.peerDevice)));
+  const asked = async (
+    wanted: Wanted,
+    { signal, onStatus, patienceMs = lookPatienceMs }: HomebaseFollowing = {},
+  ): Promise<Result<HomebaseOpView, HomebaseError>> => {
+    const found = siblings.find(wanted.device);
+    if (!found.ok) return found;
+    const over = await askDevice(
+      parts,
+      { ...wanted, device: found.value },
+      { patienceMs, signal, onStatus: (row) => onStatus?.(viewOf(row)) },
+    );
+    return over.ok ? ok(viewOf(over.value)) : over;
+  };
   return {
     serve,
-    ask: async (device, question, { signal, onStatus, patienceMs = askPatienceMs } = {}) => {
-      const found = siblings.find(device);
-      if (!found.ok) return found;
-      const wanted = { device: found.value, op: "ask", args: { question } } as const;
-      const asked = await askDevice(parts, wanted, {
-        patienceMs,
-        signal,
-        onStatus: (row) => onStatus?.(viewOf(row)),
-      });
-      return asked.ok ? ok(viewOf(asked.value)) : asked;
-    },
+    ask: (device, question, following) =>
+      asked({ device, op: "ask", args: { question } }, { patienceMs: askPatienceMs, ...following }),
+    approvals: (device) => asked({ device, op: "list-approvals", args: {} }),
+    answerApproval: (device, { approvalId, verdict, hash }) =>
+      asked({ device, op: "approve", args: { approval: approvalId, verdict, hash } }),
     list: () =>
       store.read((tx) => ({
         operations: listHomebaseOps(tx, listedOps).map((row) =>
@@ -59,15 +68,14 @@ export function createHomebase(
 function opView(row: HomebaseRow, deviceName: string | undefined): HomebaseOpView {
   const { opId, direction, peerDevice, op, state, sentMs, attempts } = row;
   const reply = row.reply === null ? undefined : storedReply(row.reply);
-  const args = members(JSON.parse(row.args));
-  const about = args?.get("question") ?? args?.get("description") ?? "";
+  const { approvals = [], shown = 0, total = 0 } = reply ?? {};
   return {
     opId,
     direction,
     device: peerDevice,
     deviceName,
     op,
-    about: typeof about === "string" ? about : "",
+    about: aboutOf(row),
     state,
     sentMs,
     attempts,
@@ -75,5 +83,14 @@ function opView(row: HomebaseRow, deviceName: string | undefined): HomebaseOpVie
     reason: reply?.reason,
     untrusted: reply?.untrusted === true,
     ahead: reply?.ahead,
+    approvals,
+    untoldApprovals: reply?.approvals === undefined ? 0 : Math.max(0, total - shown),
   };
+}
+
+/** What was asked, in the asker's words where there are some. */
+function aboutOf({ args }: HomebaseRow): string {
+  const given = members(JSON.parse(args));
+  const about = given?.get("question") ?? given?.get("description") ?? given?.get("verdict");
+  return typeof about === "string" ? about : "";
 }

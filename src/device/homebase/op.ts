@@ -34,6 +34,18 @@ export type FinalStatus =
   | "cancelled"
   | "unknown-op";
 
+/** A call that a device asks its owner about, as it tells another of the owner's devices. */
+export interface AskedApproval {
+  readonly approvalId: string;
+  readonly tool: string;
+  /** JSON of the arguments, never shortened: nobody approves what they cannot see. */
+  readonly args: string;
+  /** Over tool and arguments; an answer names it. */
+  readonly hash: string;
+  readonly why: string;
+  readonly expiresMs: number;
+}
+
 /** A reply. */
 export interface HomebaseReply {
   /** Id of the operation that is answered. */
@@ -47,7 +59,9 @@ export interface HomebaseReply {
   readonly reason?: string;
   /** Whether the text holds words that the owner did not write. */
   readonly untrusted?: boolean;
-  /** Entries in the text, and entries that fit. */
+  /** Calls that wait for the owner's word. */
+  readonly approvals?: readonly AskedApproval[];
+  /** Entries in the text or approvals, and entries that there are. */
   readonly shown?: number;
   readonly total?: number;
   /** The run on the device that answered. */
@@ -56,6 +70,8 @@ export interface HomebaseReply {
 
 /** Longest text of a reply: it fits the second largest bucket. Units: characters. */
 const maxReplyText = 20_000;
+/** Longest approvals of a reply, as JSON. Units: characters. */
+const maxReplyApprovals = 16_000;
 
 /** The operation under a sentinel's key. `undefined`: no operation of any version. */
 export function parseOp(value: unknown): HomebaseOp | undefined {
@@ -78,12 +94,29 @@ export function encodeOp(op: {
   return JSON.stringify({ pixie_homebase_op: { v: homebaseVersion, ...op } });
 }
 
-/** A reply that fits its envelope: what is longer is cut, visibly. */
+/** A reply that fits its envelope: a text is cut visibly, approvals are left out whole and counted. */
 export function boundedReply(reply: HomebaseReply): HomebaseReply {
-  const { text } = reply;
-  return text === undefined || text.length <= maxReplyText
-    ? reply
-    : { ...reply, text: `${text.slice(0, maxReplyText)}… [cut]` };
+  const { text, approvals } = reply;
+  return {
+    ...reply,
+    ...(text !== undefined && text.length > maxReplyText
+      ? { text: `${text.slice(0, maxReplyText)}… [cut]` }
+      : {}),
+    ...(approvals === undefined ? {} : fitting(approvals)),
+  };
+}
+
+function fitting(
+  approvals: readonly AskedApproval[],
+): Pick<HomebaseReply, "approvals" | "shown" | "total"> {
+  let left = maxReplyApprovals;
+  const shown = approvals.filter((approval) => {
+    const size = JSON.stringify(approval).length;
+    if (size > left) return false;
+    left -= size;
+    return true;
+  });
+  return { approvals: shown, shown: shown.length, total: approvals.length };
 }
 
 /** A reply as it is kept in the ledger. Throws on anything else than what was stored. */
@@ -101,6 +134,7 @@ export function parseReply({ args }: Pick<HomebaseOp, "args">): HomebaseReply | 
   const text = textIn(args, "text", maxReplyText + 16);
   const reason = textIn(args, "reason", 64);
   const runId = textIn(args, "runId", 64);
+  const approvals = approvalsIn(args.get("approvals"));
   const [ahead, shown, total] = ["ahead", "shown", "total"].map((name) => countIn(args, name));
   return {
     re,
@@ -111,8 +145,25 @@ export function parseReply({ args }: Pick<HomebaseOp, "args">): HomebaseReply | 
     ...(ahead === undefined ? {} : { ahead }),
     ...(shown === undefined ? {} : { shown }),
     ...(total === undefined ? {} : { total }),
+    ...(approvals === undefined ? {} : { approvals }),
     ...(args.get("untrusted") === true ? { untrusted: true } : {}),
   };
+}
+
+/** Approvals among a reply's members; one that is malformed cannot be answered and is left out. */
+function approvalsIn(value: unknown): readonly AskedApproval[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  return value.flatMap((one: unknown) => {
+    const fields = members(one) ?? new Map<string, unknown>();
+    const [tool, args, hash, why] = ["tool", "args", "hash", "why"].map((name) =>
+      textIn(fields, name, maxReplyApprovals),
+    );
+    const approvalId = fields.get("approvalId");
+    const expiresMs = countIn(fields, "expiresMs");
+    if (tool === undefined || args === undefined || hash === undefined) return [];
+    if (!isId(approvalId) || why === undefined || expiresMs === undefined) return [];
+    return [{ approvalId, tool, args, hash, why, expiresMs }];
+  });
 }
 
 const statuses: ReadonlySet<string> = new Set<ReplyStatus>([

@@ -5,6 +5,7 @@
  * Spec: docs/agent.md "Asking from another device".
  */
 import type { Result } from "../../shared/result.ts";
+import type { AskedApproval } from "./op.ts";
 
 /** What a person got wrong, or why nothing was asked. */
 export interface HomebaseError {
@@ -42,6 +43,19 @@ export interface HomebaseOpView {
   readonly untrusted: boolean;
   /** Questions ahead there, while it waits. */
   readonly ahead: number | undefined;
+  /** Calls that wait there for the owner's word. */
+  readonly approvals: readonly AskedApproval[];
+  /** How many more wait there that are too long to be told: they are answered there. */
+  readonly untoldApprovals: number;
+}
+
+/** An answer to a call that another device asks about. */
+export interface RemoteApproval {
+  /** The id, or the beginning of it. */
+  readonly approvalId: string;
+  readonly verdict: "allow" | "deny";
+  /** The hash of what was looked at. */
+  readonly hash: string;
 }
 
 /** How an operation is followed. */
@@ -65,6 +79,16 @@ export interface DeviceHomebase {
     device: string,
     question: string,
     following?: HomebaseFollowing,
+  ) => Promise<Result<HomebaseOpView, HomebaseError>>;
+  /** What waits for the owner's word on another device: an operation with its approvals. */
+  readonly approvals: (device: string) => Promise<Result<HomebaseOpView, HomebaseError>>;
+  /**
+   * Answers one of them. Errors: no such device; `not-answered-yet`. The other device's own refusal is
+   * the operation's reason: `already-answered`, `approval-outdated`, `no-such-approval`.
+   */
+  readonly answerApproval: (
+    device: string,
+    answer: RemoteApproval,
   ) => Promise<Result<HomebaseOpView, HomebaseError>>;
   /** The newest operations, oldest of them first, and how many texts of others looked like one. */
   readonly list: () => {

@@ -27,6 +27,8 @@ export type Outcome = Omit<HomebaseReply, "re">;
 
 /** An operation while it is carried out. */
 export interface Task {
+  /** The own device that asks. */
+  readonly asker: string;
   readonly args: ReadonlyMap<string, unknown>;
   readonly signal: AbortSignal;
   /** Tells the asker how far it is. */
@@ -174,7 +176,7 @@ class OpServing implements Serving {
     };
     try {
       if (!kind.acts) store.write((tx) => updateHomebaseOp(tx, row.row, { state: "running" }));
-      const outcome = await kind.run({ args: argsOf(row), signal, tell });
+      const outcome = await kind.run({ asker: row.peerDevice, args: argsOf(row), signal, tell });
       // Stopped with the device, it stays as it is: the next start says so.
       if (this.#serving) this.#end(row, outcome);
     } catch (thrown) {

@@ -27,6 +27,8 @@ export interface OpArrival extends AnswerMoment {
 
 /** Operations that may wait or run at a time; a further one is refused. */
 export const maxOpenOps = 32;
+/** What ends others' waiting still comes in when that many wait, up to as many again. */
+const endsWaiting: ReadonlySet<string> = new Set(["cancel", "approve"]);
 
 /** Takes one in. Returns whether anything changed here. */
 export function takeOp(tx: WriteTx, op: HomebaseOp, arrival: OpArrival): boolean {
@@ -42,7 +44,8 @@ export function takeOp(tx: WriteTx, op: HomebaseOp, arrival: OpArrival): boolean
 function journal(tx: WriteTx, op: HomebaseOp, arrival: OpArrival): boolean {
   const { senderDevice, sentMs, relayNowMs, nowMs } = arrival;
   const key: HomebaseKey = { direction: "in", peerDevice: senderDevice, opId: op.id };
-  const full = countOpenHomebaseOps(tx) >= maxOpenOps && op.op !== "cancel";
+  const bound = endsWaiting.has(op.op) ? 2 * maxOpenOps : maxOpenOps;
+  const full = countOpenHomebaseOps(tx) >= bound;
   const added = addHomebaseOp(tx, {
     ...key,
     op: op.version === 1 ? op.op : `${op.op} (version ${op.version})`,
@@ -61,7 +64,7 @@ function journal(tx: WriteTx, op: HomebaseOp, arrival: OpArrival): boolean {
       re: op.id,
       status: "refused",
       reason: "homebase-full",
-      text: `${maxOpenOps} operations wait there already, the most there may be: ask again later`,
+      text: `${bound} operations wait there already, the most there may be: ask again later`,
     });
   } else if (!added && row.reply !== null) {
     // Asked again under the same id: nothing is done twice, and the answer may have been lost.

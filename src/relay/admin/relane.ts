@@ -93,9 +93,11 @@ export async function relane(sql: postgres.Sql, lanes: number): Promise<Relaned>
     const moved = { mailboxes: mailboxes.count, items: items.count, bodies: bodies.count };
     return { from, to: lanes, ...moved };
   } catch (cause) {
-    // The session may be gone, and its transaction with it.
-    await sql`rollback`.catch(() => undefined);
-    throw cause;
+    // Where the session is gone, its transaction is too.
+    const [undone] = await Promise.allSettled([sql`rollback`]);
+    if (undone.status === "fulfilled") throw cause;
+    const both = `${causeText(cause)}; rolling back: ${causeText(undone.reason)}`;
+    throw new AggregateError([cause, undone.reason], both, { cause });
   }
 }
 

@@ -1,9 +1,14 @@
 /** Device control: who is heard, that one id acts once, and that what was begun is told honestly. */
 import { afterEach, describe, expect, it } from "vitest";
 
+import type { ApprovalView } from "../../../src/device/agent/port.ts";
+import { type Approving, approveKind } from "../../../src/device/homebase/approve-kind.ts";
+import { boundedReply, parseReply } from "../../../src/device/homebase/op.ts";
 import { maxAttempts } from "../../../src/device/homebase/serve.ts";
 import { maxOpenOps } from "../../../src/device/homebase/take-op.ts";
 import { foreignHomebaseTexts } from "../../../src/device/store/homebase.ts";
+import { members } from "../../../src/device/skills/strict-json.ts";
+import { ok } from "../../../src/shared/result.ts";
 import { utf8 } from "../../../src/shared/bytes.ts";
 import { idText } from "../../../src/shared/ids.ts";
 import { know } from "../../support/device-world.ts";
@@ -11,6 +16,20 @@ import { bob, carol, closeWorlds, item, rng, texts } from "../messaging/inbox-wo
 import { asked, heldKind, homebaseWorld, opText, sibling } from "./homebase-world.ts";
 
 afterEach(closeWorlds);
+
+const approvalView: ApprovalView = {
+  approvalId: `${"q".repeat(21)}A`,
+  runId: `${"r".repeat(21)}A`,
+  tool: "tiny-echo",
+  args: "{}",
+  hash: "h",
+  why: "it is not on the allow list",
+  askedMs: 1,
+  expiresMs: 2,
+  state: "asked",
+  answeredMs: undefined,
+  answeredBy: undefined,
+};
 
 /** Lets everything that is ready run. */
 async function turnOver(): Promise<void> {
@@ -168,6 +187,56 @@ describe("what cannot be done", () => {
     await turnOver();
     expect(ask.runs).toEqual([]);
     expect(replies()).toMatchObject([{ status: "expired" }, { status: "done", text: "found" }]);
+  });
+});
+
+describe("an answer to what the device asks its owner", () => {
+  const agent: Approving = {
+    approvals: () => [],
+    answerApproval: ({ verdict, by }) =>
+      ok({ ...approvalView, tool: `${verdict} by ${by}`, state: "allowed" }),
+  };
+  const args = { approval: approvalView.approvalId, verdict: "allow", hash: "h" };
+
+  it("counts with the device that gave it; ten minutes later it does not", async () => {
+    const { world, serving, replies } = homebaseWorld({ approve: approveKind(agent) });
+    await world.deliver(
+      asked(opText("approve", "a", { args })),
+      asked(opText("approve", "b", { args }), 10 * 60_000 + 1),
+      asked(opText("approve", "c", { args: { ...args, verdict: "perhaps" } })),
+    );
+    serving.start();
+    await turnOver();
+    const byId = replies().toSorted((one, other) => (one.re < other.re ? -1 : 1));
+    expect(byId).toMatchObject([
+      { status: "done", text: `allow by ${sibling}: allowed` },
+      { status: "expired" },
+      { status: "refused", reason: "malformed-args" },
+    ]);
+  });
+
+  it("comes in when the house is full of questions", async () => {
+    const { kind } = heldKind(true);
+    const { world, serving, replies } = homebaseWorld({ ask: kind, approve: approveKind(agent) });
+    for (let index = 0; index < maxOpenOps; index += 1) {
+      await world.deliver(asked(opText("ask", "x", { id: idText(rng(16)) })));
+    }
+    await world.deliver(asked(opText("approve", "a", { args })));
+    serving.start();
+    await turnOver();
+    expect(replies()).toContainEqual(expect.objectContaining({ status: "done" }));
+  });
+
+  it("is asked for with calls whole: one that does not fit is counted and left out", async () => {
+    const { approvalId, tool, hash, why, expiresMs } = approvalView;
+    const short = { approvalId, tool, args: "{}", hash, why, expiresMs };
+    const long = { ...short, args: JSON.stringify({ text: "x".repeat(20_000) }) };
+    const told = boundedReply({ re: approvalId, status: "done", approvals: [long, short] });
+    expect(told).toMatchObject({ approvals: [short], shown: 1, total: 2 });
+    const fields: unknown = JSON.parse(JSON.stringify(told));
+    expect(parseReply({ args: members(fields) ?? new Map() })).toEqual(told);
+    const broken = new Map<string, unknown>([...(members(fields) ?? []), ["approvals", [{}, 1]]]);
+    expect(parseReply({ args: broken })?.approvals).toEqual([]);
   });
 });
 

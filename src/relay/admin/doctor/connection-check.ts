@@ -108,23 +108,16 @@ async function idle(socket: WebSocket, forMs: number): Promise<Idle> {
 class Frames {
   readonly #frames: RelayFrame[] = [];
   readonly #items: bigint[] = [];
-  readonly #socket: WebSocket;
   #ended: string | undefined;
+  #arrived = (): void => {};
 
   constructor(socket: WebSocket) {
-    this.#socket = socket;
     socket.on("message", (data: Buffer, isBinary) => {
-      if (isBinary) {
-        const delivery = parseDelivery(data);
-        if (delivery.ok) this.#items.push(delivery.value.seq);
-        return;
-      }
-      const frame = parseRelayFrame(data.toString("utf8"));
-      if (!frame.ok) return;
-      if (frame.value.type === "refused") this.#ended = `refused: ${frame.value.error}`;
-      this.#frames.push(frame.value);
+      this.#keep(data, isBinary);
+      this.#arrived();
     });
-    socket.on("close", (code) => (this.#ended ??= `the connection ended with ${code}`));
+    socket.on("error", (cause) => this.#end(cause.message));
+    socket.on("close", (code) => this.#end(`the connection ended with ${code}`));
   }
 
   /** The next frame of that type, or why none comes. */
@@ -143,15 +136,30 @@ class Frames {
 
   async #take<T>(find: () => T | undefined, what: string): Promise<T | string> {
     const late = AbortSignal.timeout(answerMs);
+    late.addEventListener("abort", () => this.#arrived());
     for (;;) {
       const found = find();
       if (found !== undefined) return found;
       if (this.#ended !== undefined) return this.#ended;
       if (late.aborted) return `no ${what.replace(/^an? /, "")} came within ${answerMs / 1000} s`;
-      await Promise.race([
-        once(this.#socket, "message", { signal: late }),
-        once(this.#socket, "close", { signal: late }),
-      ]).catch(() => undefined);
+      await new Promise<void>((resolve) => (this.#arrived = resolve));
     }
+  }
+
+  #keep(data: Buffer, isBinary: boolean): void {
+    if (isBinary) {
+      const delivery = parseDelivery(data);
+      if (delivery.ok) this.#items.push(delivery.value.seq);
+      return;
+    }
+    const frame = parseRelayFrame(data.toString("utf8"));
+    if (!frame.ok) return;
+    if (frame.value.type === "refused") this.#ended = `refused: ${frame.value.error}`;
+    this.#frames.push(frame.value);
+  }
+
+  #end(reason: string): void {
+    this.#ended ??= reason;
+    this.#arrived();
   }
 }
