@@ -5,21 +5,22 @@ import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { Relay } from "../../../src/relay/index.ts";
-import { systemClock } from "../../../src/shared/clock.ts";
 import { type RelayAccount, uploadTo } from "../../support/accounts.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/postgres.ts";
 import { postUpload, registerAccount, startRelay } from "../../support/relay.ts";
 
 const octets = { "content-type": "application/octet-stream" };
 
 describe("an upload before the framework", () => {
-  const nowMs = systemClock.nowMs();
+  const clock = createManualClock();
+  const nowMs = clock.nowMs();
   let db: TestDatabase;
   let relay: Relay;
   let bob: RelayAccount;
   beforeAll(async () => {
     db = await openTestDatabase();
-    relay = await startRelay({ databaseUrl: db.url });
+    relay = await startRelay({ databaseUrl: db.url, clock });
     bob = await registerAccount(relay, nowMs);
   });
   afterAll(async () => {
@@ -29,6 +30,18 @@ describe("an upload before the framework", () => {
 
   const upload = (to: Relay = relay, bucket = 0): Uint8Array =>
     uploadTo(bob, [bob.devices[0]!.mailbox], { origin: to.origin, nowMs, bucket });
+
+  /** Statuses of uploads that come through a proxy from three hosts of one network, and from another one. */
+  const statuses = async (to: Relay): Promise<unknown[]> => {
+    const answers = [];
+    for (const address of ["2001:db8::1", "2001:db8::2", "2001:db8::3", "192.0.2.1"]) {
+      const bytes = upload(to);
+      const headers = { ...octets, "content-length": bytes.length, "x-forwarded-for": address };
+      const [status] = await post(to, { headers, pieces: [bytes] });
+      answers.push(status);
+    }
+    return answers;
+  };
 
   it("is answered as by the framework, whatever way it comes", async () => {
     const json = "application/json; charset=utf-8";
@@ -75,29 +88,19 @@ describe("an upload before the framework", () => {
 
   it("counts by the address that a trusted proxy names, and by no other", async () => {
     const settings = { addressRequestsPerMinute: 2, mailboxUploadsPerMinute: 1_000 };
-    const statuses = async (to: Relay, addresses: readonly string[]): Promise<unknown[]> => {
-      const answers = [];
-      for (const address of addresses) {
-        const bytes = upload(to);
-        const headers = { ...octets, "content-length": bytes.length, "x-forwarded-for": address };
-        const [status] = await post(to, { headers, pieces: [bytes] });
-        answers.push(status);
-      }
-      return answers;
-    };
-    const addresses = ["2001:db8::1", "2001:db8::2", "2001:db8::3", "192.0.2.1"];
     await using behind = await startRelay({
       databaseUrl: db.url,
+      clock,
       config: { ...settings, trustedProxies: ["127.0.0.0/8"] },
     });
-    expect(await statuses(behind, addresses)).toEqual([202, 202, 429, 202]);
-    await using bare = await startRelay({ databaseUrl: db.url, config: settings });
-    expect(await statuses(bare, addresses)).toEqual([202, 202, 429, 429]);
+    expect(await statuses(behind)).toEqual([202, 202, 429, 202]);
+    await using bare = await startRelay({ databaseUrl: db.url, clock, config: settings });
+    expect(await statuses(bare)).toEqual([202, 202, 429, 429]);
   });
 
   it("is answered when the database fails, as every request", async () => {
     const other = await openTestDatabase();
-    await using failing = await startRelay({ databaseUrl: other.url });
+    await using failing = await startRelay({ databaseUrl: other.url, clock });
     await other.sql`drop table access_key`;
     const answer = await postUpload(failing, upload(failing));
     expect(answer).toMatchObject({ status: 503, body: { error: "overloaded" } });
@@ -106,7 +109,7 @@ describe("an upload before the framework", () => {
   });
 
   it("ends its connection with the answer, once the relay stops", async () => {
-    const stopping = await startRelay({ databaseUrl: db.url });
+    const stopping = await startRelay({ databaseUrl: db.url, clock });
     const bytes = upload(stopping);
     // A pool that is new to its database has nothing to reserve yet.
     await db.sql`select 1`;
