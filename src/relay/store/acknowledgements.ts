@@ -41,7 +41,13 @@ interface AckRow {
   readonly items: number | null;
 }
 
-/** Empties acknowledged items and gives their room back. Resolves after the commit. */
+/**
+ * Empties acknowledged items and gives their room back. Resolves after the commit.
+ *
+ * Each item is looked up by itself (`limit 1`) and updated where it was found. As one join, the planner
+ * may begin with all that waits in the lane, which beside a transaction left open is also all that ever
+ * waited: 1,000 pages for one acknowledgement after 3,000 items, instead of 17 (R43).
+ */
 export async function acknowledgeItems(
   sql: Sql,
   lane: number,
@@ -52,6 +58,7 @@ export async function acknowledgeItems(
     mark.items.map((item) => ({ ...item, mailbox: uuidOf(mark.mailbox), session: mark.session })),
   );
   const days = flat.map((item) => item.day);
+  const [firstDay, lastDay] = [Math.min(...days, 0x10000), Math.max(...days, 0)];
   const mailboxes = arrayLiteral(marks.map((mark) => uuidOf(mark.mailbox)));
   const rows = await sql<AckRow[]>`
 with mark as materialized (
@@ -67,13 +74,20 @@ locked as materialized (
 owned as materialized (
   select k.mailbox, k.session, k.sent from mark k join locked l on l.mailbox = k.mailbox and l.session = k.session
 ),
-emptied as (
-  update item set acked = to_timestamp(${batch.nowMs}::float8 / 1000), header = null, body = null
-  from unnest(${arrayLiteral(flat.map((item) => item.mailbox))}::uuid[], ${arrayLiteral(flat.map((item) => item.session))}::bigint[],
+found as materialized (
+  select t.part, t.row from unnest(${arrayLiteral(flat.map((item) => item.mailbox))}::uuid[], ${arrayLiteral(flat.map((item) => item.session))}::bigint[],
     ${arrayLiteral(days)}::int[], ${arrayLiteral(flat.map((item) => item.seq))}::bigint[]) as a(mailbox, session, day, seq)
     join owned o on o.mailbox = a.mailbox and o.session = a.session
-  where item.lane = ${lane} and item.mailbox = a.mailbox and item.day = a.day and item.seq = a.seq and item.acked is null
-    and item.day between ${Math.min(...days, 0x10000)} and ${Math.max(...days, 0)}
+    cross join lateral (
+      select i.tableoid as part, i.ctid as row from item i
+      where i.lane = ${lane} and i.mailbox = a.mailbox and i.seq = a.seq and i.day = a.day and i.acked is null
+        and i.day between ${firstDay} and ${lastDay} limit 1
+    ) t
+),
+emptied as (
+  update item set acked = to_timestamp(${batch.nowMs}::float8 / 1000), header = null, body = null
+  from found where item.lane = ${lane} and item.day between ${firstDay} and ${lastDay}
+    and item.ctid = found.row and item.tableoid = found.part and item.acked is null
   returning item.mailbox, item.day, item.bucket, item.source, item.body_id
 ),
 freed as (
