@@ -83,7 +83,8 @@ const maxWaitingLookups = 8_192;
 export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp> {
   const { config, sql, planOnce, clock, log } = options;
   const registry = new ConnectionRegistry();
-  const http = await createServer(options, registry);
+  const onFailure = (code: string): void => log.error({ code }, "request failed");
+  const http = await createServer(options, registry, onFailure);
   const wakeups = createWakeups();
   const metrics = createMetrics();
   const recipients = createRelayRecipients(options);
@@ -116,7 +117,7 @@ export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp
   const joined = { probes, registry, neighbourhood, recipients, metrics, addressLimit, origin };
   const keyPorts = createKeyPorts({ ...options, ...joined, laneOf: lanes.numberOf });
   const readiness = (): Promise<Readiness> => readReadiness(sql, storage, clock);
-  const parts = { ...options, lanes, wakeups, storage, readiness, keyPorts, ...joined };
+  const parts = { ...options, lanes, wakeups, storage, readiness, keyPorts, onFailure, ...joined };
   addHttpRoutes(http, parts);
   addDeviceRoute(http, parts);
   return {
@@ -145,15 +146,16 @@ function scrape({ metrics, registry, storage, sql, clock }: Parts): ReturnType<R
 }
 
 function createServer(
-  { config, clock, log }: RelayAppOptions,
+  { config, clock }: RelayAppOptions,
   registry: ConnectionRegistry,
+  onFailure: (code: string) => void,
 ): Promise<RelayHttp> {
   return createHttpServer({
     trustedProxies: config.trustedProxies,
     maxFrameBytes: maxDeviceFrameBytes,
     closeSockets: () => registry.closeAll(after(clock, config.drainMs)),
     clock,
-    onFailure: (code) => log.error({ code }, "request failed"),
+    onFailure,
   });
 }
 

@@ -48,6 +48,8 @@ export interface RouteParts {
   /** What identity keys may ask. */
   readonly keyPorts: Pick<RecoveryPorts, "accountOfKey" | "chainOf" | "recover" | "renew">;
   readonly probes: Probes;
+  /** Told the code of a request that failed. */
+  readonly onFailure: (code: string) => void;
 }
 
 /** Adds every route but the WebSocket. */
@@ -83,7 +85,12 @@ function addSending(http: RelayHttp, parts: RouteParts): void {
   const acceptFor = (account: string): Accept => lanes.byNumber(lanes.numberOf(account)).accept;
   const limits = { addressLimit, mailboxLimit };
   const submit = createSubmit({ admissions, acceptFor, ...limits, originDigest, storage, clock });
-  registerEnvelopes(http, counted(submit, parts.metrics), clock);
+  registerEnvelopes(http, {
+    submit: counted(submit, parts.metrics),
+    trustedProxies: config.trustedProxies,
+    onFailure: parts.onFailure,
+    clock,
+  });
   registerBundles(http, {
     admit: admissions.admit,
     takeReserve: (account, day) => withinBound(takeReserveBundle(sql, account, day), clock),

@@ -1,4 +1,5 @@
 /** Several relay processes on one database, heard through LISTEN on a real server. */
+import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import type { Relay } from "../../src/relay/index.ts";
@@ -62,6 +63,27 @@ describe("two relays on one database", () => {
       connection.ack(seq);
     }
     await connection.cut();
+  });
+
+  it("R42: what they tell each other carries no payload, however much there is to tell", async () => {
+    const payloads: string[] = [];
+    const listener = postgres(db.url, { max: 1, onnotice: () => {} });
+    for (const topic of ["mailboxes", "recipients"]) {
+      await listener.listen(`pixie_relay_${topic}`, (payload) => void payloads.push(payload));
+    }
+    const people = await Promise.all(
+      Array.from({ length: 40 }, () => registerAccount(first, clock.nowMs())),
+    );
+    const posts = Array.from({ length: 200 }, (_, at) => {
+      const person = people[at % people.length]!;
+      return send(first, person, person.devices[0]!);
+    });
+    for (const { status } of await Promise.all(posts)) expect(status).toBe(202);
+    // A word behind theirs: once it is heard, so are they.
+    await listener.notify("pixie_relay_mailboxes", "ours");
+    while (!payloads.includes("ours")) await listener`select 1`;
+    expect(new Set(payloads)).toEqual(new Set(["", "ours"]));
+    await listener.end();
   });
 
   it("a connection at one displaces that at the other, which is told", async () => {

@@ -24,6 +24,8 @@ export interface StreamHarness {
   readonly held: (() => void)[];
   /** Stores one more item; returns its number, the next one unless given. */
   readonly commit: (bucket: number, seq?: number) => number;
+  /** From now on the database does not answer reads. */
+  readonly failReads: () => void;
   readonly settle: () => Promise<void>;
   readonly setAcknowledge: (next: (acknowledgement: Acknowledgement) => Promise<boolean>) => void;
 }
@@ -55,6 +57,7 @@ export function streamHarness(
     return seq;
   };
   let last = 0;
+  let failing = false;
   for (const bucket of queued) commit(bucket);
   const read = (request: ReadRequest): readonly WaitingItem[] => {
     let bytes = 0;
@@ -74,6 +77,7 @@ export function streamHarness(
   const stream = new MailboxStream("mailbox", session, {
     read: async (request) => {
       requests.push(request);
+      if (failing) throw new Error("no database");
       const items = read(request);
       if (options.holdReads === true) await new Promise<void>((resolve) => held.push(resolve));
       return items;
@@ -104,6 +108,9 @@ export function streamHarness(
     requests,
     held,
     commit,
+    failReads: () => {
+      failing = true;
+    },
     settle,
     setAcknowledge,
   };

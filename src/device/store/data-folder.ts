@@ -16,6 +16,7 @@ import {
 } from "node:fs";
 import type { Stats } from "node:fs";
 
+import { networkFileSystemName } from "../../shared/network-file-system.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
 
 /** Why a folder cannot hold a device. `message` says what to do. */
@@ -55,15 +56,6 @@ export function prepareDataFolder(dataDir: string): Result<undefined, DataFolder
   }
   return tightenMode(dataDir, stats);
 }
-
-/** Network file systems by the magic number that Linux reports. */
-const networkNameByType: ReadonlyMap<number, string> = new Map([
-  [0x6969, "NFS"],
-  [0x517b, "SMB"],
-  [0xff534d42, "CIFS"],
-  [0xfe534d42, "SMB2"],
-  [0x5346414f, "AFS"],
-]);
 
 function createFolder(dataDir: string): Result<undefined, DataFolderError> {
   try {
@@ -105,7 +97,7 @@ function tightenMode(dataDir: string, stats: Stats): Result<undefined, DataFolde
 
 function networkFileSystem(dataDir: string): string | undefined {
   if (process.platform !== "linux") return undefined;
-  return networkNameByType.get(statfsSync(dataDir).type);
+  return networkFileSystemName(statfsSync(dataDir).type);
 }
 
 function errorCode(cause: unknown): string {

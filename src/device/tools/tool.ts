@@ -12,6 +12,8 @@ export interface ToolContext {
   readonly nowMs: number;
   /** IANA name of the asker's time zone, e.g. `Europe/Berlin`. */
   readonly zone: string;
+  /** The question of the turn, where there is one: only the words in it that say when are read. */
+  readonly question?: string;
   readonly signal: AbortSignal;
 }
 

@@ -9,21 +9,11 @@
 import { chmodSync, mkdirSync, statfsSync, statSync } from "node:fs";
 import path from "node:path";
 
+import { networkFileSystemName } from "../../shared/network-file-system.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
 import { clusterFolder } from "./cluster.ts";
 import { causeText, type DatabaseError } from "./database-error.ts";
 import { type ServerUser, serverUser } from "./embedded-user.ts";
-
-// f_type of Linux file systems on which a database loses its guarantees: locks and fsync are remote.
-const networkFileSystems = new Map([
-  [0x6969, "NFS"],
-  [0x517b, "SMB"],
-  [0xff534d42, "CIFS"],
-  [0xfe534d42, "SMB2"],
-  [0x01021997, "9P"],
-  [0x5346414f, "AFS"],
-  [0x00c36400, "Ceph"],
-]);
 
 /** A fresh cluster takes 40 MB and its log may grow to 256 MB. */
 const minFreeBytes = 320 * 1_048_576;
@@ -88,7 +78,7 @@ function passageProblem(folder: string, user: ServerUser | undefined): string | 
 
 function spaceProblem(folder: string): string | undefined {
   const { type, bavail, bsize } = statfsSync(folder);
-  const network = process.platform === "linux" ? networkFileSystems.get(type) : undefined;
+  const network = process.platform === "linux" ? networkFileSystemName(type) : undefined;
   if (network !== undefined) {
     return `data_dir ${folder} is on ${network}, which loses what a database wrote: use a local disk, or set DATABASE_URL`;
   }

@@ -41,7 +41,13 @@ interface AckRow {
   readonly items: number | null;
 }
 
-/** Empties acknowledged items and gives their room back. Resolves after the commit. */
+/**
+ * Empties acknowledged items and gives their room back. Resolves after the commit.
+ *
+ * Each item is looked up by itself (`limit 1`) and updated where it was found. As one join, the planner
+ * may begin with all that waits in the lane, which beside a transaction left open is also all that ever
+ * waited: 1,000 pages for one acknowledgement after 3,000 items, instead of 17 (R43).
+ */
 export async function acknowledgeItems(
   sql: Sql,
   lane: number,
@@ -52,6 +58,7 @@ export async function acknowledgeItems(
     mark.items.map((item) => ({ ...item, mailbox: uuidOf(mark.mailbox), session: mark.session })),
   );
   const days = flat.map((item) => item.day);
+  const [firstDay, lastDay] = [Math.min(...days, 0x10000), Math.max(...days, 0)];
   const mailboxes = arrayLiteral(marks.map((mark) => uuidOf(mark.mailbox)));
   const rows = await sql<AckRow[]>`
 with mark as materialized (
@@ -67,13 +74,20 @@ locked as materialized (
 owned as materialized (
   select k.mailbox, k.session, k.sent from mark k join locked l on l.mailbox = k.mailbox and l.session = k.session
 ),
-emptied as (
-  update item set acked = to_timestamp(${batch.nowMs}::float8 / 1000), header = null, body = null
-  from unnest(${arrayLiteral(flat.map((item) => item.mailbox))}::uuid[], ${arrayLiteral(flat.map((item) => item.session))}::bigint[],
+found as materialized (
+  select t.part, t.row from unnest(${arrayLiteral(flat.map((item) => item.mailbox))}::uuid[], ${arrayLiteral(flat.map((item) => item.session))}::bigint[],
     ${arrayLiteral(days)}::int[], ${arrayLiteral(flat.map((item) => item.seq))}::bigint[]) as a(mailbox, session, day, seq)
     join owned o on o.mailbox = a.mailbox and o.session = a.session
-  where item.lane = ${lane} and item.mailbox = a.mailbox and item.day = a.day and item.seq = a.seq and item.acked is null
-    and item.day between ${Math.min(...days, 0x10000)} and ${Math.max(...days, 0)}
+    cross join lateral (
+      select i.tableoid as part, i.ctid as row from item i
+      where i.lane = ${lane} and i.mailbox = a.mailbox and i.seq = a.seq and i.day = a.day and i.acked is null
+        and i.day between ${firstDay} and ${lastDay} limit 1
+    ) t
+),
+emptied as (
+  update item set acked = to_timestamp(${batch.nowMs}::float8 / 1000), header = null, body = null
+  from found where item.lane = ${lane} and item.day between ${firstDay} and ${lastDay}
+    and item.ctid = found.row and item.tableoid = found.part and item.acked is null
   returning item.mailbox, item.day, item.bucket, item.source, item.body_id
 ),
 freed as (
@@ -87,7 +101,7 @@ counted as (
     queued_items = mailbox.queued_items - coalesce(f.items, 0), reserve_items = mailbox.reserve_items - coalesce(f.reserve_items, 0),
     queued_bytes = mailbox.queued_bytes - coalesce(f.bytes, 0), large_bytes = mailbox.large_bytes - coalesce(f.large, 0)
   from owned o left join freed f on f.mailbox = o.mailbox
-  where mailbox.lane = ${lane} and mailbox.mailbox = o.mailbox
+  where mailbox.lane = ${lane} and mailbox.mailbox = any(${mailboxes}::uuid[]) and mailbox.mailbox = o.mailbox
 )
 select mailbox::text as mailbox, session, null::int as day, null::text as body, null::int as items from owned
 union all
@@ -102,18 +116,19 @@ export async function releaseBodies(
   released: readonly BodyRelease[],
 ): Promise<void> {
   if (released.length === 0) return;
-  const days = released.map((body) => body.day);
+  const ids = arrayLiteral(released.map((body) => uuidOf(body.bodyId)));
+  const days = arrayLiteral([...new Set(released.map((body) => body.day))]);
   // A crash between the acknowledgement and this leaves a body behind until its day is dropped:
-  // space, never a wrong delivery. No alias on the table: some routers refuse one.
+  // space, never a wrong delivery. No alias on the table: some routers refuse one. Each part names the
+  // keys: a join alone was planned as a scan of the whole day.
   await sql`
 with asked as materialized (
-  select * from unnest(${arrayLiteral(days)}::int[], ${arrayLiteral(released.map((body) => uuidOf(body.bodyId)))}::uuid[],
+  select * from unnest(${arrayLiteral(released.map((body) => body.day))}::int[], ${ids}::uuid[],
     ${arrayLiteral(released.map((body) => body.items))}::int[]) as x(day, body_id, items)
 ),
 locked as materialized (
   select day, body_id, pending from body
-  where lane = ${lane} and (day, body_id) in (select day, body_id from asked)
-    and day between ${Math.min(...days)} and ${Math.max(...days)}
+  where lane = ${lane} and day = any(${days}::int[]) and body_id = any(${ids}::uuid[])
   order by day, body_id for update
 ),
 settled as materialized (
@@ -122,12 +137,12 @@ settled as materialized (
 ),
 gone as (
   delete from body using settled
-  where body.lane = ${lane} and body.day = settled.day and body.body_id = settled.body_id and settled.pending <= 0
-    and body.day between ${Math.min(...days)} and ${Math.max(...days)}
+  where body.lane = ${lane} and body.day = any(${days}::int[]) and body.body_id = any(${ids}::uuid[])
+    and body.day = settled.day and body.body_id = settled.body_id and settled.pending <= 0
 )
 update body set pending = settled.pending from settled
-where body.lane = ${lane} and body.day = settled.day and body.body_id = settled.body_id and settled.pending > 0
-  and body.day between ${Math.min(...days)} and ${Math.max(...days)}`;
+where body.lane = ${lane} and body.day = any(${days}::int[]) and body.body_id = any(${ids}::uuid[])
+  and body.day = settled.day and body.body_id = settled.body_id and settled.pending > 0`;
 }
 
 function currentOf(marks: readonly Acknowledgement[], rows: readonly AckRow[]): boolean[] {

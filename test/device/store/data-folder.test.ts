@@ -1,5 +1,14 @@
 /** The data folder: created closed, and refused before anything in it changes. */
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import type fs from "node:fs";
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
@@ -7,12 +16,18 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { prepareDataFolder } from "../../../src/device/store/data-folder.ts";
 
+vi.mock("node:fs", async (original) => {
+  const real = await original<typeof fs>();
+  return { ...real, statfsSync: vi.fn<typeof fs.statfsSync>(real.statfsSync) };
+});
+
 let root: string;
 beforeEach(() => {
   root = mkdtempSync(path.join(tmpdir(), "pixie-folder-"));
 });
 afterEach(() => {
   vi.restoreAllMocks();
+  vi.mocked(statfsSync).mockReset();
   rmSync(root, { recursive: true, force: true });
 });
 
@@ -58,5 +73,22 @@ describe("prepareDataFolder", () => {
     expect(prepareDataFolder(folder)).toMatchObject({
       error: { type: "folder-owner", message: expect.stringContaining("65534") },
     });
+  });
+
+  it.runIf(process.platform === "linux").each([
+    ["NFS", 0x6969],
+    ["CIFS", 0xff534d42],
+    ["9P", 0x01021997],
+    ["Ceph", 0x00c36400],
+  ])("O25: refuses a folder on %s, and says which setting to change", (name, type) => {
+    vi.mocked(statfsSync).mockReturnValue(Object.assign(statfsSync(root), { type }));
+    expect(prepareDataFolder(root)).toEqual({
+      ok: false,
+      error: {
+        type: "folder-network",
+        message: `${root} is on a network file system (${name}): choose a local folder with --data-dir`,
+      },
+    });
+    expect(readdirSync(root)).toEqual([]);
   });
 });

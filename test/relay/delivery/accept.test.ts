@@ -116,7 +116,7 @@ describe("accept", () => {
     expect(sizes(batches)).toEqual([1, 3, 2]);
   });
 
-  it("refuses as overloaded beyond 4,096 waiting rows or 16 MiB, and takes more once they are written", async () => {
+  it("R39: refuses as overloaded beyond 4,096 waiting rows or 16 MiB, and takes more once they are written", async () => {
     const { accept, commit, pending } = harness();
     for (let i = 0; i < 4_097; i++) void accept(upload());
     expect(await accept(upload())).toMatchObject({ ok: false, error: { type: "overloaded" } });
