@@ -62,9 +62,9 @@ export function trainMeanMaps(
   topics: readonly Topic[],
   vectors: ReadonlyMap<string, Float32Array>,
   random: Random,
-  times: number,
+  trainings: number,
 ): { readonly requestMap: Table; readonly lineMap: Table } {
-  const trained = Array.from({ length: times }, () => trainMaps(topics, vectors, random));
+  const trained = Array.from({ length: trainings }, () => trainMaps(topics, vectors, random));
   return {
     requestMap: meanOf(trained.map(({ requestMap }) => requestMap)),
     lineMap: meanOf(trained.map(({ lineMap }) => lineMap)),

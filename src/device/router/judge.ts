@@ -113,18 +113,18 @@ export function noneInputs(
   const onMenu = nearest.map((concept) =>
     Math.max(0, ...lines.map((line) => line.concepts[concept] ?? 0)),
   );
-  const likeness = nearest.map((concept) => concepts[concept] ?? 0);
+  const near = nearest.map((concept) => concepts[concept] ?? 0);
   const strange = offers.filter((_, concept) =>
     lines.every((line) => (line.concepts[concept] ?? 0) < kin),
   );
-  const away = Math.max(-1, ...likeness.map((like, at) => like - (onMenu[at] ?? 0)));
+  const away = Math.max(-1, ...near.map((like, at) => like - (onMenu[at] ?? 0)));
   return [
     1,
     mean / 10,
     (best - second) / 10,
     bestShare(scores),
     learned,
-    likeness[0] ?? 0,
+    near[0] ?? 0,
     away,
     onMenu[0] ?? 0,
     spread(concepts) / 4,
