@@ -2,6 +2,8 @@
  * Composition root of the relay: ties store, delivery and the two edges together over one open
  * database. It decides nothing; every rule lives in the part that it wires.
  */
+import type { Server } from "node:http";
+
 import type { Clock } from "../shared/clock.ts";
 import { originHash } from "../shared/crypto/origin.ts";
 import { systemRng } from "../shared/rng.ts";
@@ -16,6 +18,7 @@ import { createRecipients, type Recipients } from "./delivery/recipients.ts";
 import { createStoragePressure, type StoragePressure } from "./delivery/storage-pressure.ts";
 import { createWakeups, type Wakeups } from "./delivery/wakeup.ts";
 import { delivering } from "./counted.ts";
+import { createClientAddress } from "./http/client-address.ts";
 import type { RelayHttp } from "./http/replies.ts";
 import { createHttpServer } from "./http/server.ts";
 import { addHttpRoutes, type RouteParts } from "./http-routes.ts";
@@ -37,7 +40,7 @@ import type { Sql } from "./store/sql-values.ts";
 import { createAuthenticate } from "./ws/authenticate.ts";
 import { ConnectionRegistry } from "./ws/registry.ts";
 import { createAnswerRequest } from "./ws/requests.ts";
-import { maxDeviceFrameBytes, registerDeviceRoute } from "./ws/route.ts";
+import { registerDeviceRoute } from "./ws/route.ts";
 
 /** What an app is built from. */
 export interface RelayAppOptions {
@@ -114,12 +117,23 @@ export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp
   const origin = { text: "", digest: new Uint8Array(32) };
   const addressLimit = createRateLimit({ perMinute: config.addressRequestsPerMinute, clock });
   const probes = createProbes();
+  const clientAddress = createClientAddress(config.trustedProxies);
   const joined = { probes, registry, neighbourhood, recipients, metrics, addressLimit, origin };
   const keyPorts = createKeyPorts({ ...options, ...joined, laneOf: lanes.numberOf });
   const readiness = (): Promise<Readiness> => readReadiness(sql, storage, clock);
-  const parts = { ...options, lanes, wakeups, storage, readiness, keyPorts, onFailure, ...joined };
+  const parts = {
+    ...options,
+    lanes,
+    wakeups,
+    storage,
+    readiness,
+    keyPorts,
+    onFailure,
+    clientAddress,
+    ...joined,
+  };
   addHttpRoutes(http, parts);
-  addDeviceRoute(http, parts);
+  addDeviceRoute(http.server, parts);
   return {
     http,
     expiry,
@@ -152,7 +166,6 @@ function createServer(
 ): Promise<RelayHttp> {
   return createHttpServer({
     trustedProxies: config.trustedProxies,
-    maxFrameBytes: maxDeviceFrameBytes,
     closeSockets: () => registry.closeAll(after(clock, config.drainMs)),
     clock,
     onFailure,
@@ -209,11 +222,11 @@ function createRelayExpiry(options: RelayAppOptions, metrics: Metrics): Expiry {
   });
 }
 
-function addDeviceRoute(http: RelayHttp, parts: Parts): void {
+function addDeviceRoute(server: Server, parts: Parts): void {
   const { sql, state, clock, log, lanes, registry, neighbourhood, metrics } = parts;
   const answer = createAnswerRequest(createRequestPorts(parts));
   registerDeviceRoute(
-    http,
+    server,
     {
       authenticate: createAuthenticate(
         (deviceId) => withinBound(findDevice(sql, deviceId), clock),
@@ -246,6 +259,6 @@ function addDeviceRoute(http: RelayHttp, parts: Parts): void {
         },
       },
     },
-    { address: parts.addressLimit, clock },
+    { clientAddress: parts.clientAddress, address: parts.addressLimit, clock },
   );
 }
