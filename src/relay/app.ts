@@ -84,10 +84,10 @@ const maxWaitingLookups = 8_192;
 
 /** Wires a relay. */
 export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp> {
-  const { config, sql, planOnce, clock, log } = options;
+  const { sql, planOnce, clock, log } = options;
   const registry = new ConnectionRegistry();
-  const onFailure = (code: string): void => log.error({ code }, "request failed");
-  const http = await createServer(options, registry, onFailure);
+  const edge = createEdge(options);
+  const http = await createServer(options, registry, edge.onFailure);
   const wakeups = createWakeups();
   const metrics = createMetrics();
   const recipients = createRelayRecipients(options);
@@ -114,31 +114,17 @@ export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp
     metrics,
   });
   const storage = createRelayStorage(options);
-  const origin = { text: "", digest: new Uint8Array(32) };
-  const addressLimit = createRateLimit({ perMinute: config.addressRequestsPerMinute, clock });
-  const probes = createProbes();
-  const clientAddress = createClientAddress(config.trustedProxies);
-  const joined = { probes, registry, neighbourhood, recipients, metrics, addressLimit, origin };
+  const joined = { ...edge, registry, neighbourhood, recipients, metrics };
   const keyPorts = createKeyPorts({ ...options, ...joined, laneOf: lanes.numberOf });
   const readiness = (): Promise<Readiness> => readReadiness(sql, storage, clock);
-  const parts = {
-    ...options,
-    lanes,
-    wakeups,
-    storage,
-    readiness,
-    keyPorts,
-    onFailure,
-    clientAddress,
-    ...joined,
-  };
+  const parts = { ...options, lanes, wakeups, storage, readiness, keyPorts, ...joined };
   addHttpRoutes(http, parts);
   addDeviceRoute(http.server, parts);
   return {
     http,
     expiry,
-    probes,
-    setOrigin: (text) => Object.assign(origin, { text, digest: originHash(text) }),
+    probes: edge.probes,
+    setOrigin: (text) => Object.assign(edge.origin, { text, digest: originHash(text) }),
     scrape: () => scrape(parts),
     readiness,
     watchStorage: storage.start,
@@ -157,6 +143,17 @@ function scrape({ metrics, registry, storage, sql, clock }: Parts): ReturnType<R
     storage: () => ({ isFull: storage.isFull(), freeBytes: storage.freeBytes() }),
     database: () => inTime(readDatabaseHealth(sql), clock),
   });
+}
+
+/** What requests and upgrades are met with, whatever they ask. */
+function createEdge({ config, clock, log }: RelayAppOptions) {
+  return {
+    addressLimit: createRateLimit({ perMinute: config.addressRequestsPerMinute, clock }),
+    clientAddress: createClientAddress(config.trustedProxies),
+    origin: { text: "", digest: new Uint8Array(32) },
+    probes: createProbes(),
+    onFailure: (code: string): void => log.error({ code }, "request failed"),
+  };
 }
 
 function createServer(
