@@ -33,6 +33,13 @@ function offered(skill: string, calls: readonly CompletedCall[], question = "q")
   return { ...rest, tools: tools.map(({ toolName }) => toolName) };
 }
 
+/** What `find_file` may be given as its device. */
+function devicesAfter(calls: readonly CompletedCall[]): readonly string[] | undefined {
+  const request = stepRequest({ planned: true, tools: toolsOf("search-info"), calls });
+  const found = guidedOffer(request).tools.find(({ toolName }) => toolName === "find_file");
+  return found?.parameters.properties["device"]?.enum;
+}
+
 describe("a small model that follows a plan", () => {
   const days: readonly string[] = [];
   const dates = call("current_date", 2, { text: "today: 2026-12-02\nasked: 2026-12-05" });
@@ -90,14 +97,9 @@ describe("a small model that follows a plan", () => {
   });
 
   it("may name the devices that were listed, or all", () => {
-    const devices = (calls: readonly CompletedCall[]): readonly string[] | undefined => {
-      const request = stepRequest({ planned: true, tools: toolsOf("search-info"), calls });
-      const found = guidedOffer(request).tools.find(({ toolName }) => toolName === "find_file");
-      return found?.parameters.properties["device"]?.enum;
-    };
-    expect(devices([])).toEqual(["all"]);
+    expect(devicesAfter([])).toEqual(["all"]);
     const listed = call("list_devices", 2, { text: "aaa laptop (this device)\nbbb phone" });
-    expect(devices([call("check_notebook", 0), listed])).toEqual(["all", "aaa", "bbb"]);
+    expect(devicesAfter([call("check_notebook", 0), listed])).toEqual(["all", "aaa", "bbb"]);
   });
 
   it("may name the days of the question", () => {
