@@ -1,14 +1,14 @@
 /**
  * `npm run eval -- --suite choice|tasks --brain NAME [--cases PATH] [--part A-B] [--json] [--each]`:
  * measures how well a brain chooses, beside BM25, or whether it does what was asked; on committed
- * requests or anyone's.
+ * requests or anyone's. `--from FILE …` sums up tasks that were run in parts with `--each`.
  *
  * Prints a table, or one JSON row a line. It judges nothing: docs/evaluation.md keeps the results.
  */
 import { parseArgs } from "node:util";
 
 import { choiceSuite } from "./eval/choice-suite.ts";
-import { tasksSuite, taskTable } from "./eval/tasks-suite.ts";
+import { tasksFrom, tasksSuite, taskTable } from "./eval/tasks-suite.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -16,6 +16,7 @@ const { values: options } = parseArgs({
     brain: { type: "string", default: "basic" },
     cases: { type: "string" },
     part: { type: "string" },
+    from: { type: "string", multiple: true, default: [] },
     threads: { type: "string" },
     json: { type: "boolean", default: false },
     each: { type: "boolean", default: false },
@@ -40,7 +41,10 @@ switch (options.suite) {
   }
   case "tasks": {
     const folder = options.cases ?? "test/eval/tasks";
-    const row = await tasksSuite({ ...chosen, folder, onTask: tell });
+    const row =
+      options.from.length === 0
+        ? await tasksSuite({ ...chosen, folder, onTask: tell })
+        : await tasksFrom(options.brain, options.from);
     process.stdout.write(`${options.json ? JSON.stringify(row) : taskTable(row)}\n`);
     break;
   }

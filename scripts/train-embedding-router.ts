@@ -6,7 +6,6 @@
  * Two trainings. The first leaves a quarter of the concepts out and only serves to fit the judge on
  * what it does not know; the second knows all and is what ships. Spec: docs/agent.md "Routers".
  */
-import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
 import { openLlamaEmbedder } from "../src/device/model/llama/llama-embedder.ts";
@@ -23,13 +22,13 @@ import { lineText } from "../src/device/router/text.ts";
 import type { EmbeddingWeights } from "../src/device/router/weights.ts";
 import { cachedModel } from "./models/cache.ts";
 import { backgroundOf } from "./router/background.ts";
-import { bankHash } from "./router/bank-hash.ts";
 import { fitJudge, type KindWeights, type Observation } from "./router/calibrate.ts";
-import { corpusTexts, talk, type Topic, topics } from "./router/corpus.ts";
+import { corpusTexts, talk, type Topic, topics, wholeTopics } from "./router/corpus.ts";
 import { trainMaps } from "./router/maps.ts";
 import { seededRandom } from "./router/random.ts";
 import { makeTrials, splitTopics } from "./router/trials.ts";
 import { vectorsOf } from "./router/vectors.ts";
+import { writeWeights } from "./router/weights-file.ts";
 
 const { values: options } = parseArgs({
   options: { vectors: { type: "string" }, out: { type: "string" } },
@@ -66,8 +65,7 @@ const vectorOf = (text: string): Float32Array => {
 };
 
 const judge = fitJudge(observe(0), kindWeights, say);
-const all = topics.map((topic) => ({ ...topic, requests: [...topic.requests, ...topic.keptBack] }));
-const space = spaceOf(all, [...talk.known, ...talk.keptBack]);
+const space = spaceOf(wholeTopics, [...talk.known, ...talk.keptBack]);
 const weights: EmbeddingWeights = {
   dimensions: space.requestMap.dims,
   requestMap: encodeTable(space.requestMap),
@@ -75,18 +73,7 @@ const weights: EmbeddingWeights = {
   background: encodeBackground(space.background),
   judge,
 };
-writeFileSync(
-  out,
-  `/**
- * Weights of the embedding router: made by scripts/train-embedding-router.ts from the bank ${bankHash()}, never
- * edited.
- */
-import type { EmbeddingWeights } from "./weights.ts";
-
-/** The weights that ship. */
-export const embeddingWeights: EmbeddingWeights = ${JSON.stringify(weights)};
-`,
-);
+writeWeights({ out, router: "embedding", script: "scripts/train-embedding-router.ts", weights });
 say(`${out} written`);
 
 /** Trials of one split, as a router that has learned its known part sees them. */

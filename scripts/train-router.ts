@@ -5,7 +5,6 @@
  * Two trainings. The first leaves a quarter of the concepts out and only serves to fit the judge on
  * what it does not know; the second knows all and is what ships. Spec: docs/agent.md "Routers".
  */
-import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
 import { encodeBackground } from "../src/device/router/background.ts";
@@ -15,13 +14,13 @@ import { embed, staticLines, type StaticSpace } from "../src/device/router/stati
 import { encodeTable } from "../src/device/router/table.ts";
 import type { StaticWeights } from "../src/device/router/weights.ts";
 import { backgroundOf } from "./router/background.ts";
-import { bankHash } from "./router/bank-hash.ts";
 import { fitJudge, type KindWeights } from "./router/calibrate.ts";
-import { talk, type Topic, topics } from "./router/corpus.ts";
+import { talk, type Topic, topics, wholeTopics } from "./router/corpus.ts";
 import { trainingPairs } from "./router/pairs.ts";
 import { seededRandom } from "./router/random.ts";
 import { makeTrials, splitTopics } from "./router/trials.ts";
 import { type Settings, trainTable } from "./router/two-tower.ts";
+import { writeWeights } from "./router/weights-file.ts";
 
 const { values: options } = parseArgs({
   options: { pairs: { type: "string" }, out: { type: "string" } },
@@ -71,25 +70,13 @@ const judge = fitJudge(
   kindWeights,
   say,
 );
-const all = topics.map((topic) => ({ ...topic, requests: [...topic.requests, ...topic.keptBack] }));
-const full = spaceOf(all, [...talk.known, ...talk.keptBack]);
+const full = spaceOf(wholeTopics, [...talk.known, ...talk.keptBack]);
 const weights: StaticWeights = {
   table: encodeTable(full.table),
   background: encodeBackground(full.background),
   judge,
 };
-writeFileSync(
-  out,
-  `/**
- * Weights of the static router: made by scripts/train-router.ts from the bank ${bankHash()}, never
- * edited.
- */
-import type { StaticWeights } from "./weights.ts";
-
-/** The weights that ship. */
-export const staticWeights: StaticWeights = ${JSON.stringify(weights)};
-`,
-);
+writeWeights({ out, router: "static", script: "scripts/train-router.ts", weights });
 say(`${out} written`);
 
 function spaceOf(learned: readonly Topic[], smallTalk: readonly string[]): StaticSpace {

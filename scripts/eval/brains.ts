@@ -27,29 +27,40 @@ const generating = ["qwen-coder-1.5b", "smollm2"] as const;
 /** Names that can be given. */
 const brainNames: readonly string[] = ["basic", ...generating];
 
-/** Opens a brain by name. Throws, with what to do, when it cannot be had. */
-export async function openBrain(
-  name: string,
-  threads: number | undefined,
-): Promise<EvaluatedBrain> {
-  if (name === "basic") {
-    return { model: createBasicBrain(await loadStaticRouter()), hash: null };
-  }
+/** SHA-256 of a brain's file; null: it has none. Throws like `openBrain`. */
+export async function brainHash(name: string): Promise<string | null> {
+  const file = brainFile(name);
+  return file === null ? null : await hashOf(file, new AbortController().signal);
+}
+
+/** The file of a brain; null for the one that has none. Throws when it cannot be had. */
+function brainFile(name: string): string | null {
+  if (name === "basic") return null;
   const known = generating.find((one) => one === name);
   if (known === undefined) {
     throw new Error(`there is no brain ${name}: expected ${brainNames.join(", ")}`);
   }
   const file = cachedModel(known);
   if (file === undefined) throw new Error(`${name} was not fetched: npm run models ${name}`);
+  return file;
+}
+
+/** Opens a brain by name. Throws, with what to do, when it cannot be had. */
+export async function openBrain(
+  name: string,
+  threads: number | undefined,
+): Promise<EvaluatedBrain> {
+  const file = brainFile(name);
+  if (file === null) return { model: createBasicBrain(await loadStaticRouter()), hash: null };
   const routing = await openMeaningRouter(threads);
   const { router } = routing;
   const opened = await openLlamaModel({
     file,
     name,
-    callsOnce: true,
+    guided: true,
     narrow: async ({ question, menu }, signal) => {
       const ranking = await router.rank(question, menu, signal);
-      return ranking.type === "failed" ? ranking : narrowed(ranking, narrowTo);
+      return ranking.type === "failed" ? ranking : narrowed(ranking, { menu, count: narrowTo });
     },
     ...(threads === undefined ? {} : { threads }),
   });
@@ -61,5 +72,5 @@ export async function openBrain(
       await routing[Symbol.asyncDispose]();
     },
   };
-  return { model, hash: await hashOf(file, new AbortController().signal) };
+  return { model, hash: await brainHash(name) };
 }

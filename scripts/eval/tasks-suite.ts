@@ -6,9 +6,16 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 
-import { openBrain } from "./brains.ts";
+import { brainHash, openBrain } from "./brains.ts";
 import { openTaskWorld } from "./tasks-world.ts";
-import { parseTasks, runTask, type TaskOutcome, type TaskRow, taskRow } from "./tasks.ts";
+import {
+  parseOutcomes,
+  parseTasks,
+  runTask,
+  type TaskOutcome,
+  type TaskRow,
+  taskRow,
+} from "./tasks.ts";
 
 /** What the suite is run with. */
 export interface TasksOptions {
@@ -39,6 +46,12 @@ export async function tasksSuite(options: TasksOptions): Promise<TaskRow> {
     await model[Symbol.asyncDispose]();
   }
   return taskRow(brain, hash, outcomes);
+}
+
+/** The row of outcomes that were written down before: what `onTask` told, in files. */
+export async function tasksFrom(brain: string, files: readonly string[]): Promise<TaskRow> {
+  const outcomes = files.flatMap((file) => parseOutcomes(readFileSync(file, "utf8")));
+  return taskRow(brain, await brainHash(brain), outcomes);
 }
 
 /** The row as a table of the documents has it. */

@@ -39,15 +39,22 @@ const caseSchema = Type.Object({
 /** One task. */
 export type TaskCase = Static<typeof caseSchema>;
 
-/** How one task went. */
-export interface TaskOutcome {
-  readonly ask: string;
-  readonly done: boolean;
+const outcomeSchema = Type.Object({
+  ask: Type.String(),
+  done: Type.Boolean(),
   /** What is wrong; empty when it is done. */
-  readonly problem: string;
-  readonly calls: number;
-  readonly usage: Usage;
-}
+  problem: Type.String(),
+  calls: Type.Number(),
+  usage: Type.Object({
+    promptTokens: Type.Number(),
+    evaluatedTokens: Type.Number(),
+    completionTokens: Type.Number(),
+    ms: Type.Number(),
+  }),
+});
+
+/** How one task went. */
+export type TaskOutcome = Static<typeof outcomeSchema>;
 
 /** One line of results. Shares are 0 … 1. */
 export interface TaskRow {
@@ -70,6 +77,12 @@ export interface TaskRow {
 /** Reads tasks. Throws on malformed ones. */
 export function parseTasks(json: string): readonly TaskCase[] {
   return Value.Parse(Type.Array(caseSchema), JSON.parse(json));
+}
+
+/** Reads outcomes, one a line; lines that are no JSON are another program's. Throws on malformed ones. */
+export function parseOutcomes(text: string): readonly TaskOutcome[] {
+  const lines = text.split("\n").filter((line) => line.startsWith("{"));
+  return lines.map((line) => Value.Parse(outcomeSchema, JSON.parse(line)));
 }
 
 /** Runs one task. */

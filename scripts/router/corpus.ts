@@ -57,6 +57,12 @@ export const talk: { readonly known: readonly string[]; readonly keptBack: reado
   keptBack: smallTalk.filter((_, at) => at % 3 === 2),
 };
 
+/** The topics with nothing kept back: what the weights that ship learn. */
+export const wholeTopics: readonly Topic[] = topics.map((topic) => ({
+  ...topic,
+  requests: [...topic.requests, ...topic.keptBack],
+}));
+
 /** Every text of the bank once. */
 export const corpusTexts: readonly string[] = [
   ...new Set([

@@ -55,15 +55,8 @@ export async function registerAccount(
   if (!account.ok) return refuse("account-name", `account name: ${account.error.reason}`);
   const device = parseName(deviceName);
   if (!device.ok) return refuse("device-name", `device name: ${device.error.reason}`);
-  const info = await transport.info(origin.value);
-  if (!info.ok) return err(transportError(info.error));
-  if (info.value.reply.origin !== origin.value) {
-    return refuse(
-      "relay-origin",
-      `the relay calls itself ${info.value.reply.origin}, not ${origin.value}: use that address`,
-    );
-  }
-  relayTime.learn(origin.value, info.value.relayTimeMs);
+  const relay = await relayAt(parts, origin.value);
+  if (!relay.ok) return relay;
   const created = drawAccount(
     {
       relayOrigin: origin.value,
@@ -80,6 +73,24 @@ export async function registerAccount(
   const identity = store.read(identityView);
   if (identity === undefined) throw new Error("a registered account is not in the store");
   return ok({ identity, recoveryCode: created.recoveryCode });
+}
+
+/** Looks whether the relay there is the one of that origin, and learns its time. */
+export async function relayAt(
+  { transport, relayTime }: AccountParts,
+  origin: string,
+): Promise<Result<undefined, DeviceError>> {
+  const info = await transport.info(origin);
+  if (!info.ok) return err(transportError(info.error));
+  const { reply, relayTimeMs } = info.value;
+  if (reply.origin !== origin) {
+    return refuse(
+      "relay-origin",
+      `the relay calls itself ${reply.origin}, not ${origin}: use that address`,
+    );
+  }
+  relayTime.learn(origin, relayTimeMs);
+  return ok(undefined);
 }
 
 /** Makes an invite that the relay knows. */
@@ -151,7 +162,6 @@ function viewOf({ store, relayTime }: AccountParts, own: OwnIdentity, aik: strin
   });
 }
 
-/** A relay's refusal or silence in words for a person. */
 /** What a relay that did not do what it was asked means to a person. */
 export function transportError(error: TransportError): DeviceError {
   switch (error.type) {
@@ -171,7 +181,8 @@ export const noAccount: DeviceError = {
   message: "this device has no account yet: register one, or link it to an account",
 };
 
-const alreadyRegistered: DeviceError = {
+/** An account already. */
+export const alreadyRegistered: DeviceError = {
   type: "already-registered",
   message: "this device belongs to an account already: use another data folder",
 };

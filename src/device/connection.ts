@@ -63,6 +63,8 @@ export interface Connection {
   readonly drained: () => boolean;
   readonly acknowledge: (seqs: readonly bigint[]) => void;
   readonly request: (request: MailboxRequest) => Answered<Readonly<Record<string, unknown>>>;
+  /** The account's devices changed: a new prekey may be due before its time. */
+  readonly devicesChanged: () => void;
   readonly close: () => Promise<void>;
 }
 
@@ -138,6 +140,12 @@ class RelayConnection implements Connection {
       this.#parts.relayTime.learn(this.#own.relayOrigin, answer.value.relayTimeMs);
     }
     return answer;
+  };
+
+  readonly devicesChanged = (): void => {
+    const own = this.#own;
+    if (own === undefined || this.#mailbox?.state().type !== "ready") return;
+    this.#parts.background.run(() => this.#publishPrekey(own));
   };
 
   async close(): Promise<void> {
@@ -232,7 +240,7 @@ class RelayConnection implements Connection {
     if (row === undefined) return;
     const answer = await this.request({ type: "publish-prekey", prekey: row.record });
     if (answer.ok) {
-      store.write((tx) => prekeyPublished(tx, row.prekeyId, answer.value.relayTimeMs));
+      store.write((tx) => prekeyPublished(tx, row, answer.value.relayTimeMs));
     } else if (answer.error.type === "refused") {
       notice(`the relay refused a new prekey: ${answer.error.refusal.message}`);
     }

@@ -160,6 +160,16 @@ export interface Device extends AsyncDisposable {
   }) => Promise<
     Result<{ readonly identity: Identity; readonly recoveryCode: string }, DeviceError>
   >;
+  /**
+   * Joins the account of a recovery code with this device, as an admin. `revokeOthers`: every other
+   * device is removed; an admin among them keeps the account's key.
+   */
+  readonly recover: (options: {
+    readonly recoveryCode: string;
+    readonly accountName: string;
+    readonly deviceName: string;
+    readonly revokeOthers?: boolean;
+  }) => Promise<Result<Identity, DeviceError>>;
   readonly offerLink: (options: {
     readonly relayUrl: string;
     readonly deviceName: string;

@@ -18,8 +18,7 @@ import { hearControl } from "./homebase/hear.ts";
 import type { InviteKeyRequest } from "./identity/invites.ts";
 import { ownIdentity } from "./identity/keys.ts";
 import { learnLists } from "./identity/lists.ts";
-import { queueContacts, queueInvites } from "./identity/sync.ts";
-import { applySync } from "./identity/sync-records.ts";
+import { oweRecovered, queueContacts, queueInvites } from "./identity/sync.ts";
 import { answerView } from "./messaging/answer-view.ts";
 import type { Arrival, Dispatch } from "./messaging/inbox.ts";
 import {
@@ -32,9 +31,9 @@ import {
 } from "./messaging/payload.ts";
 import { answerResend } from "./messaging/resend.ts";
 import { applyReceipt, type DelayRange, drawDelay, queueReceipt } from "./messaging/receipts.ts";
-import { allContacts, countContacts, getContact, putContact } from "./store/contacts.ts";
+import { takeSync } from "./messaging/take-sync.ts";
+import { countContacts, getContact, putContact } from "./store/contacts.ts";
 import { getOwnAccount, putOwnAccount } from "./store/identity.ts";
-import { bundleFetchedMs } from "./store/lists.ts";
 import { addMessage, conversationRows } from "./store/messages.ts";
 import { wakeRecipient } from "./store/outbox-due.ts";
 import type { WriteTx } from "./store/sqlite.ts";
@@ -102,7 +101,7 @@ function giveMeaning(context: Context, payload: Payload): string | undefined {
     case "contact-accept":
       return takeAccept(context, payload);
     case "sync":
-      return takeSync(context, payload);
+      return takeSync(context, payload, idText(context.opened.sender.deviceId));
     case "resend-since":
       return takeResend(context, payload.sinceMs);
     case "renewal":
@@ -173,6 +172,7 @@ function takeDeviceList(
   }
   const { added, revoked } = learned.value;
   if (added.length + revoked.length === 0) return;
+  if (opened.relation === "self") oweRecovered(tx, added);
   wakeRecipient(tx, senderAik, arrival.nowMs);
   // Prekeys of a device that joined come with the bundle.
   tx.afterCommit(() => effects.refresh(senderAik));
@@ -233,23 +233,6 @@ function takeAccept(context: Context, accept: ContactAccept): undefined {
   tellSiblings(context, senderAik);
   tx.afterCommit(() => effects.refresh(senderAik));
   announce(context, { type: "contact", aik: senderAik });
-}
-
-function takeSync(context: Context, payload: Extract<Payload, { kind: "sync" }>): undefined {
-  const { tx, effects, arrival } = context;
-  const outcome = applySync(tx, payload.topic, payload.json, {
-    nowMs: arrival.nowMs,
-    senderDevice: idText(context.opened.sender.deviceId),
-  });
-  if (outcome === undefined) {
-    tx.afterCommit(() => effects.notice(`a sibling sent "${payload.topic}": update pixie here`));
-    return;
-  }
-  // A sibling tells whom we know; only their relay tells which prekeys they have.
-  for (const { aik } of allContacts(tx)) {
-    if (bundleFetchedMs(tx, aik) === undefined) tx.afterCommit(() => effects.refresh(aik));
-  }
-  announce(context, { type: "devices" });
 }
 
 /** What a stranger wrote before becoming a contact is confirmed now. */

@@ -29,8 +29,8 @@ export function llamaOpeners({ clock, options, router }: OpenerParts): ModelOpen
       const narrow =
         entry?.narrowTo === undefined
           ? {}
-          : // Models that are too small to plan alone repeat their calls as well.
-            { narrow: narrowTo(entry.narrowTo, router), callsOnce: true };
+          : // Models that are too small to plan alone are too small to choose their calls as well.
+            { narrow: narrowTo(entry.narrowTo, router), guided: true };
       return openLlamaModel({ file, name, clock, ...idle, ...cores, ...narrow });
     },
     embedder: ({ path: file, name }) => openLlamaEmbedder({ file, name, ...cores }),
@@ -41,6 +41,6 @@ export function llamaOpeners({ clock, options, router }: OpenerParts): ModelOpen
 function narrowTo(count: number, router: () => Promise<Router>): Narrow {
   return async ({ question, menu }, signal) => {
     const ranking = await (await router()).rank(question, menu, signal);
-    return ranking.type === "failed" ? ranking : narrowed(ranking, count);
+    return ranking.type === "failed" ? ranking : narrowed(ranking, { menu, count });
   };
 }

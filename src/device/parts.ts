@@ -47,11 +47,21 @@ export interface DeviceParts extends Ground {
   readonly mend: () => Promise<void>;
 }
 
+/** Whatever changes the account's devices is told to the connection as well. */
+function hearing(ground: Ground, onDevices: () => void): Ground {
+  const emit = (event: DeviceEvent): void => {
+    if (event.type === "devices") onDevices();
+    ground.emit(event);
+  };
+  return { ...ground, emit };
+}
+
 /** How long asking others to send again is spread, so that a relay's return is no storm. Units: ms. */
 const resendDelayMs = [3_600_000, 43_200_000] as const;
 
 /** Builds and joins the rooms. Nothing runs before the connection is started. */
-export function joinRooms(ground: Ground): DeviceParts {
+export function joinRooms(given: Ground): DeviceParts {
+  const ground = hearing(given, () => connection.devicesChanged());
   const { store, clock, rng, notice } = ground;
   const relayTime = createRelayTime(clock, store);
   const background = createBackground();

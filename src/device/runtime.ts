@@ -37,6 +37,7 @@ import { askingParts, createOwnHomebase, type OwnHomebase, siblingSearch } from 
 import { createOwnSources, type OwnSources } from "./own-sources.ts";
 import { type DeviceParts, joinRooms } from "./parts.ts";
 import { peopleActs } from "./people.ts";
+import { recoverAccount } from "./recover.ts";
 import { settle } from "./settle.ts";
 import { skillCard } from "./skill-card.ts";
 import { getOwnAccount } from "./store/identity.ts";
@@ -157,6 +158,7 @@ function deviceOver(
   return {
     identity: () => store.read(identityView),
     register: (options) => registerAccount(parts, options),
+    recover: (options) => recoverAccount(parts, options),
     ...linkingOf(parts),
     ...peopleActs(parts),
     start: () => {

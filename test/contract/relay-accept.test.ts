@@ -64,9 +64,9 @@ describe.each(testStores())("accepting on $name", ({ open }) => {
   it("R13: somebody else's content under a used slot replaces nothing and reaches no other body", async () => {
     const bob = await createMailboxes(db.sql, 3);
     const [a = "", b = "", c = ""] = bob.mailboxes;
-    const upload = storeUpload(bob, { to: [a, b] });
+    const upload = storeUpload(bob, { bucket: 1, to: [a, b] });
     await insert(upload);
-    const forged = storeUpload(bob, { slot: upload.slot, to: [a, b, c] });
+    const forged = storeUpload(bob, { bucket: 1, slot: upload.slot, to: [a, b, c] });
     expect(states(await insert(forged))).toEqual([["duplicate", "duplicate", "stored"]]);
     expect(Buffer.from((await waiting(a))[0]!.body).equals(upload.body)).toBe(true);
     expect(Buffer.from((await waiting(b))[0]!.body).equals(upload.body)).toBe(true);
@@ -80,7 +80,7 @@ describe.each(testStores())("accepting on $name", ({ open }) => {
     const batch = (upload: CheckedUpload, quota = tiny) =>
       insertItems(db.database.planOnce, 0, { uploads: [upload], nowMs: storeNowMs }, quota);
     await batch(storeUpload(bob, { to: [b] }));
-    const upload = storeUpload(bob);
+    const upload = storeUpload(bob, { bucket: 1 });
     expect(states(await batch(upload))).toEqual([["stored", "full"]]);
     expect((await mailboxRow(db.sql, b)).refused).toBe(1);
     expect(states(await batch(upload, { ...tiny, items: 2 }))).toEqual([["duplicate", "stored"]]);
@@ -183,13 +183,14 @@ describe.each(testStores())("accepting on $name", ({ open }) => {
     expect((await mailboxRow(db.sql, bob.mailboxes[0] ?? "")).refused).toBe(0);
   });
 
-  it("keeps a shared body until its last item is acknowledged, and no longer", async () => {
+  it("shares a body beyond the smallest, until its last item is acknowledged and no longer", async () => {
     const fresh = await open();
     try {
       const bob = await createMailboxes(fresh.sql, 3);
-      const upload = storeUpload(bob);
+      const upload = storeUpload(bob, { bucket: 1 });
+      const lone = storeUpload(bob, { bucket: 1, to: bob.mailboxes.slice(0, 1) });
       await insertItems(fresh.database.planOnce, 0, {
-        uploads: [upload, storeUpload(bob, { to: bob.mailboxes.slice(0, 1) })],
+        uploads: [upload, lone, storeUpload(bob)],
         nowMs: storeNowMs,
       });
       expect(await bodyCounts(fresh.sql)).toEqual([{ pending: 3, items: 3 }]);

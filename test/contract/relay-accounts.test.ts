@@ -147,7 +147,7 @@ describe.each(testStores())("accounts on $name", ({ open }) => {
     expect(replaced).toMatchObject({ ok: true, value: { dropped: [] } });
     expect(await findDevice(db.sql, idText(laptop.deviceId))).toBeDefined();
     const bob = { account: holder.account, mailboxes: [phone!.box, laptop.box] };
-    await insertItems(db.sql, 0, { uploads: [storeUpload(bob)], nowMs: storeNowMs });
+    await insertItems(db.sql, 0, { uploads: [storeUpload(bob, { bucket: 1 })], nowMs: storeNowMs });
 
     const third = nextList({ ...account, list: second }, [
       admin,

@@ -76,7 +76,7 @@ describe.each(testStores())("two relays on $name", ({ open }) => {
   it("two relays that are sent one upload at once store one copy", async () => {
     const bob = await createMailboxes(db.sql, 2);
     for (let round = 0; round < 10; round++) {
-      const upload = storeUpload(bob);
+      const upload = storeUpload(bob, { bucket: 1 });
       const outcomes = await Promise.all([insert(upload), insert(upload), insert(upload)]);
       const flat = outcomes.flatMap(states).flat().toSorted();
       expect(flat).toEqual([

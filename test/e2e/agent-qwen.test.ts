@@ -52,7 +52,7 @@ describe.runIf(file !== undefined)("Qwen2.5-Coder-1.5B", () => {
     const { tools, received } = recordingTools({
       current_date: (call) => currentDate.run(call.args, call.context),
       queryCalendar: async () =>
-        textResult("2026-12-05 (Saturday) 09:00–11:00: Flea market with Nora", true),
+        textResult("Saturday 5 December 09:00–11:00: Flea market with Nora", true),
       check_notebook: async () => textResult("2026-03-02: Tom's PAN number is BNZPM2501F"),
       list_devices: async () => textResult("aaaaaaaaaaaaaaaaaaaaaa laptop (this device)"),
       find_file: async () => textResult("papers/lease-2025.pdf (changed 2025-03-01)", true),

@@ -14,6 +14,7 @@ import { menuOf, openRegistry } from "../../src/device/skills/registry.ts";
 import { currentDate } from "../../src/device/tools/current-date.ts";
 import type { ToolResult } from "../../src/device/tools/tool.ts";
 import { generatedModels } from "../support/gguf/generated.ts";
+import { randomLlama } from "../support/gguf/random-llama.ts";
 import { scriptedLlama, type ScriptedReply } from "../support/gguf/scripted-llama.ts";
 import { type ReceivedCall, recordingTools, textResult, turnOf } from "../support/turns.ts";
 
@@ -182,15 +183,16 @@ describe("a model that misbehaves", () => {
   });
 });
 
-it("a small model cannot repeat a call: the grammar has no tool that has answered", async () => {
-  const once = await models.open(file, { name: "scripted", replyTokens: 40, callsOnce: true });
-  const { events, received } = await ask(
-    "stubborn",
-    { queryCalendar: async () => textResult("no events") },
-    once,
-  );
-  expect(received.filter(([tool]) => tool === "queryCalendar")).toHaveLength(1);
-  expect(stopOf(events)?.reason).not.toBe("repeated-call");
+it("a small model looks before it answers, and nowhere twice, whatever it would say", async () => {
+  const random = await models.open(models.write("guided.gguf", randomLlama()), {
+    replyTokens: 80,
+    guided: true,
+  });
+  const brain = { ...random, plan: model.plan };
+  const { events, received } = await ask("any concerts?", { queryCalendar: market }, brain);
+  expect(received[0]).toEqual(["current_date", {}]);
+  expect(received.map(([tool]) => tool)).toEqual(["current_date", "queryCalendar"]);
+  expect(["answered", "tokens"]).toContain(stopOf(events)?.reason);
 });
 
 it("a tool that fails is a result that the model reads", async () => {

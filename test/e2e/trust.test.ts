@@ -37,6 +37,16 @@ async function person(name: string): Promise<Device> {
   return device;
 }
 
+/** Prekeys that the relay hands out for devices. */
+async function prekeysOf(...devices: readonly Device[]): Promise<readonly string[]> {
+  const ids = devices.map((device) =>
+    Buffer.from(device.identity()?.deviceId ?? "", "base64url").toString("hex"),
+  );
+  const rows = await database.sql<{ readonly id: string; readonly record: string }[]>`
+    select encode(uuid_send(device_id), 'hex') as id, encode(record, 'hex') as record from prekey`;
+  return rows.filter(({ id }) => ids.includes(id)).map(({ record }) => record);
+}
+
 it("a block changes the key: the blocked one is shut out, everybody else goes on", async () => {
   const alice = await person("Alice");
   const bob = await person("Bob");
@@ -71,12 +81,20 @@ it("a removed device hears nothing more, and its siblings and contacts go on", a
   const itself = await alice.revokeDevice(alice.identity()?.deviceId ?? "");
   expect(itself).toMatchObject({ ok: false, error: { type: "device-admin" } });
 
+  const phone = await linkDevice(alice, "phone");
+  open.push(phone);
+  const before = await prekeysOf(phone);
   expect(expectOk(await alice.revokeDevice(tabletId))).toMatchObject({ state: "revoked" });
   await until(tablet, "shut out", () => tablet.status().connection.startsWith("rejected"));
   await settled(alice, bob);
   const { messageId } = expectOk(bob.send("Alice", "only to those who are left"));
   await until(bob, "confirmed", () => bob.delivery(messageId)?.state === "confirmed");
-  expect(bob.delivery(messageId)?.copies).toHaveLength(1);
+  expect(bob.delivery(messageId)?.copies).toHaveLength(2);
+  // Whoever is left has a new prekey, not a day later.
+  await settled(alice, phone);
+  const after = await prekeysOf(alice, phone);
+  expect(after).toHaveLength(2);
+  expect(before.filter((prekey) => after.includes(prekey))).toEqual([]);
   expect(texts(tablet, "Bob")).toEqual([]);
   expect(await alice.revokeDevice(tabletId)).toMatchObject({
     ok: false,

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 
 import { describe, expect, it } from "vitest";
 
-import { parseCases } from "../../scripts/eval/choice.ts";
+import { type ChoiceCases, parseCases } from "../../scripts/eval/choice.ts";
 import {
   bankConcepts,
   nearMisses,
@@ -17,14 +17,18 @@ import {
 import { builtinHandles } from "../../scripts/router/corpus.ts";
 import { bankHash } from "../../scripts/router/bank-hash.ts";
 
-const { menus, cases } = parseCases(
-  readFileSync(new URL("../eval/choice-cases.json", import.meta.url), "utf8"),
-);
+const read = (name: string): ChoiceCases =>
+  parseCases(readFileSync(new URL(`../eval/${name}`, import.meta.url), "utf8"));
+const { menus, cases } = read("choice-cases.json");
+const dev = read("dev-cases.json");
 
-function fours(text: string): readonly string[] {
+function runs(text: string, length: number): readonly string[] {
   const words = text.toLowerCase().match(/[a-z0-9']+/g) ?? [];
-  return words.slice(3).map((_, at) => words.slice(at, at + 4).join(" "));
+  return words.slice(length - 1).map((_, at) => words.slice(at, at + length).join(" "));
 }
+
+const fours = (text: string): readonly string[] => runs(text, 4);
+const fives = (text: string): readonly string[] => runs(text, 5);
 
 /** Frames as they are, and filled with every value of their slots, so that no joint is missed. */
 function filled(frame: string): readonly string[] {
@@ -36,14 +40,13 @@ function filled(frame: string): readonly string[] {
   return frames;
 }
 
-const trained = new Set(
-  [
-    ...bankConcepts.flatMap(({ lines, requests }) => [...lines, ...requests.flatMap(filled)]),
-    ...nearMisses.map(({ request }) => request),
-    ...smallTalk,
-    ...wordGroups.map((words) => words.join(" ")),
-  ].flatMap(fours),
-);
+const trainedTexts = [
+  ...bankConcepts.flatMap(({ lines, requests }) => [...lines, ...requests.flatMap(filled)]),
+  ...nearMisses.map(({ request }) => request),
+  ...smallTalk,
+  ...wordGroups.map((words) => words.join(" ")),
+];
+const trained = new Set(trainedTexts.flatMap(fours));
 
 describe("the bank", () => {
   it("has lines, requests and known slots for every concept", () => {
@@ -94,5 +97,19 @@ describe("the evaluation", () => {
     ).toBeGreaterThanOrEqual(10);
     expect(cases.filter(([, , handle]) => handle === null).length).toBeGreaterThanOrEqual(25);
     expect(new Set(cases.map(([menu, request]) => `${menu} ${request}`)).size).toBe(cases.length);
+  });
+
+  it("is told apart from the requests that thresholds were chosen on: no menu, no request in both", () => {
+    const reported = new Set(cases.map(([, request]) => request));
+    expect(dev.cases.filter(([, request]) => reported.has(request))).toEqual([]);
+    const fields = Object.keys(dev.menus).filter((name) => name.startsWith("unseen-"));
+    expect(fields.filter((name) => name in menus)).toEqual([]);
+    const known = new Set(trainedTexts.flatMap(fives));
+    const shared = dev.cases.flatMap(([, request]) =>
+      fives(request).filter((five) => known.has(five)),
+    );
+    expect(shared).toEqual([]);
+    expect(dev.cases.length).toBeGreaterThanOrEqual(120);
+    expect(dev.cases.filter(([, , handle]) => handle === null).length).toBeGreaterThanOrEqual(40);
   });
 });

@@ -85,6 +85,7 @@ export function fakeDevice(parts: Partial<Device> = {}): FakeDevice {
   const device: Device = {
     identity: () => fakeIdentity,
     register: () => Promise.resolve(ok({ identity: fakeIdentity, recoveryCode: "ABCD EFGH" })),
+    recover: () => Promise.resolve(ok(fakeIdentity)),
     offerLink: () => Promise.reject(new Error("not offered here")),
     grantLink: () => Promise.resolve(ok(grant())),
     start: () => {

@@ -8,7 +8,8 @@ export function planRequest(given: Partial<PlanRequest> = {}): PlanRequest {
 
 /** A step without tools, or what is given. */
 export function stepRequest(given: Partial<StepRequest> = {}): StepRequest {
-  return { system: "s", question: "q", tools: [], calls: [], menu: [], history: [], ...given };
+  const nothing = { tools: [], calls: [], menu: [], history: [] };
+  return { planned: false, system: "s", question: "q", ...nothing, ...given };
 }
 
 /** A question that no skill serves. */

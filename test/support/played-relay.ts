@@ -114,6 +114,8 @@ const noTransport: RelayTransport = {
   upload: unused,
   fetchBundle: unused,
   register: unused,
+  recoverBegin: unused,
+  recover: unused,
   info: unused,
   putBox: unused,
   getBox: unused,

@@ -17,8 +17,10 @@ import type {
 } from "../model/port.ts";
 import { assertNever } from "../../shared/result.ts";
 import type { Router } from "../router/port.ts";
+import { preferSkills } from "../router/prefer-skills.ts";
 import { contentWords } from "../router/text.ts";
-import { daysOf, isDateWord } from "./question-dates.ts";
+import { askedDays } from "../tools/current-date.ts";
+import { type Days, daysInFigures, isDateWord } from "../tools/question-dates.ts";
 
 /** How the brain introduces itself. */
 export const basicBrainAbout = "Basic brain: picks a skill and runs it; it does not converse.";
@@ -44,7 +46,7 @@ async function plan(
 ): Promise<PlanReply> {
   const ranking = await router.rank(question, menu, signal);
   if (ranking.type === "failed") return ranking;
-  const { verdict } = ranking;
+  const { verdict } = preferSkills(ranking, menu);
   switch (verdict.type) {
     case "pick":
       return { type: "plan", sentence: `I'll use @${verdict.handle} for this.` };
@@ -58,14 +60,13 @@ async function plan(
 }
 
 async function step(router: Router, request: StepRequest, signal: AbortSignal): Promise<StepReply> {
-  const { question, tools, calls } = request;
-  const resident = tools.some(({ toolName }) => agentTools.has(toolName));
-  if (resident && calls.length === 0) {
+  const { question, tools, calls, planned } = request;
+  if (!planned && calls.length === 0) {
     return await firstResidentStep(router, request, signal);
   }
   // Each tool once, in the order in which the skill mentions them.
   const made = new Set(calls.map(({ tool }) => tool));
-  const following = resident ? tools.filter((tool) => isToldIn(calls[0], tool)) : tools;
+  const following = planned ? tools : tools.filter((tool) => isToldIn(calls[0], tool));
   const next = following.find(({ toolName }) => !made.has(toolName));
   // A call whose arguments cannot be found is made without them: the refusal is then in the trace.
   if (next !== undefined) {
@@ -127,7 +128,7 @@ function argumentsFor(
   calls: readonly CompletedCall[],
 ): Readonly<Record<string, string>> {
   const dates = calls.find((call) => call.tool === "current_date" && call.ok)?.text;
-  const days = daysOf(question, dates);
+  const days = daysInFigures(question) ?? daysTold(dates ?? "");
   const args: Record<string, string> = {};
   for (const [name, { maxLength }] of Object.entries(tool.parameters.properties)) {
     const value = valueFor(name, { question, days });
@@ -138,7 +139,16 @@ function argumentsFor(
 
 interface Known {
   readonly question: string;
-  readonly days: ReturnType<typeof daysOf>;
+  readonly days: Days | undefined;
+}
+
+/** The days that current_date read out of the question; without any, the next seven. */
+function daysTold(dateText: string): Days | undefined {
+  const line = dateText
+    .split("\n")
+    .find((one) => one.startsWith(`${askedDays}: `) || one.startsWith("next 7 days: "));
+  const [from, to = from] = line?.match(/\d{4}-\d{2}-\d{2}/g) ?? [];
+  return from === undefined || to === undefined ? undefined : { from, to };
 }
 
 function valueFor(parameter: string, { question, days }: Known): string | undefined {

@@ -4,10 +4,10 @@
  *
  * A plan is made from trusted text only. Spec: docs/agent.md "One turn".
  */
-import type { PlanReply } from "../model/port.ts";
+import type { MenuLine, PlanReply } from "../model/port.ts";
 import { expand, type Expansion } from "../skills/expand.ts";
 import { parseMentions } from "../skills/mentions.ts";
-import { admitHandles, isPlanningOn, menuOf } from "../skills/registry.ts";
+import { admitHandles, isPlanningOn, type Menu, menuOf } from "../skills/registry.ts";
 import { systemPrompt } from "./alignment.ts";
 import { ownCallables } from "./callable.ts";
 import { answerDirectly, answerWithoutSkill } from "./direct.ts";
@@ -44,6 +44,7 @@ export async function followPlan(turn: Turn, plan: Plan): Promise<Ending> {
   const callables = ownCallables(expansion.tools, parts.tools);
   const unavailable = [...expansion.disabled, ...expansion.unknown];
   return await runSteps(turn, {
+    planned: true,
     system: executionPrompt(expansion),
     offered: () => callables,
     menu: [],
@@ -79,10 +80,7 @@ export async function makePlan(
     {
       system: systemPrompt(alignment, menu),
       question,
-      menu: [
-        ...menu.skills.map((skill) => ({ handle: skill.id, line: skill.shortDescription })),
-        ...menu.tools.map((tool) => ({ handle: tool.slug, line: tool.description })),
-      ],
+      menu: menuLines(menu),
       history: trusted(history.kept),
     },
     signal,
@@ -95,6 +93,19 @@ export async function makePlan(
   }
   const { admitted, dropped } = admitHandles(registry, parseMentions(reply.sentence));
   return { type: "plan", plan: { sentence: reply.sentence, handles: admitted, dropped } };
+}
+
+/** The menu as a brain plans from it: of a procedure, no more than which of the menu's tools it mentions. */
+function menuLines({ skills, tools }: Menu): readonly MenuLine[] {
+  const slugs = new Set(tools.map(({ slug }) => slug));
+  return [
+    ...skills.map(({ id, shortDescription, detailedBody }) => ({
+      handle: id,
+      line: shortDescription,
+      mentions: parseMentions(detailedBody).filter((slug) => slugs.has(slug)),
+    })),
+    ...tools.map(({ slug, description }) => ({ handle: slug, line: description })),
+  ];
 }
 
 function unsure(

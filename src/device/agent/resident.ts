@@ -44,6 +44,7 @@ export async function runResident(turn: Turn, invoked: Skill | undefined): Promi
   return await runSteps(
     { ...turn, question: `${order}${question}` },
     {
+      planned: false,
       system: residentPrompt(request.alignment, menu, declared),
       offered: () => [...coreCallables, ...binding.own.values(), ...binding.active.values()],
       menu: loadable.map((skill) => ({ handle: skill.id, line: skill.shortDescription })),

@@ -17,6 +17,8 @@ import { marked } from "./untrusted.ts";
 
 /** What a harness puts before its steps. */
 export interface Bench {
+  /** Whether a plan chose the procedures in it. */
+  readonly planned: boolean;
   readonly system: string;
   /** Asked before every step: loading a skill adds to it. */
   readonly offered: () => readonly Callable[];
@@ -76,6 +78,7 @@ function nextStep(turn: Turn, bench: Bench, calls: readonly CompletedCall[]): Pr
   const { parts, request, question, signal, emit } = turn;
   return parts.model.step(
     {
+      planned: bench.planned,
       system: bench.system,
       question,
       tools: bench.offered().map(({ declaration }) => declaration),
@@ -112,8 +115,19 @@ async function makeCall(
   if (signal.aborted) return undefined;
   const { ok, untrusted = false } = result;
   const text = result.ok ? result.text : result.reason;
+  const found = result.ok ? result.total : 0;
+  const near = result.ok && result.near === true;
   emit({ type: "tool-result", step, tool, ok, text, untrusted });
-  return { tool, args, ok, text, untrusted, promptText: untrusted ? marked(text) : text };
+  return {
+    tool,
+    args,
+    ok,
+    found,
+    near,
+    text,
+    untrusted,
+    promptText: untrusted ? marked(text) : text,
+  };
 }
 
 /** Runs the call if it may run, after asking the owner where that is due. */
@@ -126,13 +140,14 @@ async function consented(
   },
   calls: readonly CompletedCall[],
 ): Promise<ToolResult> {
-  const { parts, request, signal } = turn;
+  const { parts, request, question, signal } = turn;
   const tainted =
     request.history.kept.some(({ untrusted }) => untrusted) ||
     calls.some(({ untrusted }) => untrusted);
   const refused = await askOwner(turn, call, tainted);
   if (refused !== undefined) return { ok: false, reason: refused };
-  const context: ToolContext = { nowMs: parts.clock.nowMs(), zone: parts.zone, signal };
+  const nowMs = parts.clock.nowMs();
+  const context: ToolContext = { nowMs, zone: parts.zone, question, signal };
   return await call.callable.run(call.args, context);
 }
 

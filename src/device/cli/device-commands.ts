@@ -13,6 +13,7 @@ import { runDaemon } from "../main.ts";
 import { addCommand, type CliParts, type Invocation, type Outcome, usage } from "./command.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { addLinkCommand } from "./link-command.ts";
+import { addRecoverCommand } from "./recover-command.ts";
 import { visibleLine } from "./visible.ts";
 
 /** Adds `device` and its commands. */
@@ -30,6 +31,7 @@ export function registerDeviceGroup(program: Command, parts: CliParts): void {
     ],
     run: init,
   });
+  addRecoverCommand(device, parts);
   addCommand(device, parts, {
     usage: "run",
     about: "keep the device connected and serve other commands, until stopped",

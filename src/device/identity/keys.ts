@@ -52,12 +52,16 @@ export interface OwnIdentity {
   readonly certificate: Certificate;
 }
 
-/** A new account with its first device, not registered yet. */
-export interface NewAccount {
+/** What this device keeps of its account once the relay has agreed. */
+export interface KeptAccount {
   readonly account: OwnAccountRow;
   readonly device: OwnDeviceRow;
   readonly list: DeviceList;
   readonly prekey: OwnPrekeyRow;
+}
+
+/** A new account with its first device, not registered yet. */
+export interface NewAccount extends KeptAccount {
   readonly request: RegisterRequest;
   /** Shown once; whoever reads it owns the account. */
   readonly recoveryCode: string;
@@ -153,7 +157,7 @@ export function drawAccount(wishes: AccountWishes, relayNowMs: number, rng: Rng)
 }
 
 /** Stores an account that the relay has accepted. */
-export function keepAccount(tx: WriteTx, created: NewAccount, relayNowMs: number): void {
+export function keepAccount(tx: WriteTx, created: KeptAccount, relayNowMs: number): void {
   putOwnAccount(tx, created.account);
   putOwnDevice(tx, created.device);
   addOwnPrekey(tx, created.prekey);

@@ -9,6 +9,7 @@
  * Spec: docs/protocol.md "Keys" (SPK). Times are relay time.
  */
 import { ByteReader } from "../../shared/bytes.ts";
+import { deviceState } from "../../shared/crypto/device-list.ts";
 import { type Prekey, signPrekey } from "../../shared/crypto/prekey.ts";
 import type { SigningKeyPair } from "../../shared/crypto/sodium.ts";
 import { idFromText, idText } from "../../shared/ids.ts";
@@ -31,7 +32,9 @@ import {
   ownPrekeyById,
   ownPrekeys,
 } from "../store/identity.ts";
+import { getSetting, putSetting } from "../store/settings.ts";
 import type { ReadTx, WriteTx } from "../store/sqlite.ts";
+import { newestList } from "./lists.ts";
 
 /** Who signs a prekey. */
 export interface PrekeySigner {
@@ -65,12 +68,14 @@ export function drawPrekey(signer: PrekeySigner, notBeforeMs: number, rng: Rng):
 
 /**
  * When the next prekey is due: 24 h after the last publication, give or take 4 h, so that a relay
- * sees no common rhythm of one person's devices. At once when none is out, or the account's key
- * changed. The jitter follows from the prekey's id, so asking twice gives one answer.
+ * sees no common rhythm of one person's devices. At once when none is out, the account's key changed,
+ * or a device was removed since. The jitter follows from the prekey's id, so asking twice gives one
+ * answer.
  */
 export function prekeyDueMs(tx: ReadTx, aik: string): number {
   const current = currentOwnPrekey(tx);
   if (current === undefined || current.publishedMs === null || current.aik !== aik) return 0;
+  if (lastRemoval(tx, aik) !== (getSetting(tx, removalSetting) ?? "0")) return 0;
   const word = new ByteReader(idFromText(current.prekeyId, prekeyIdBytes)).u32();
   const fraction = word / 2 ** 32;
   const jitterMs = (2 * fraction - 1) * prekeyRotationJitterMs;
@@ -106,8 +111,24 @@ export function preparePrekey(
 }
 
 /** The relay has it: every earlier prekey is superseded from now on. */
-export function prekeyPublished(tx: WriteTx, prekeyId: string, relayNowMs: number): void {
+export function prekeyPublished(
+  tx: WriteTx,
+  { prekeyId, aik }: OwnPrekeyRow,
+  relayNowMs: number,
+): void {
   markPrekeyPublished(tx, prekeyId, relayNowMs);
+  putSetting(tx, removalSetting, lastRemoval(tx, aik));
+}
+
+const removalSetting = "prekey-after-removal";
+
+/** Names the newest removal of a device of ours: what the setting says that a prekey has answered. */
+function lastRemoval(tx: ReadTx, aik: string): string {
+  const entries = newestList(tx, aik)?.entries ?? [];
+  const removed = entries.filter(({ state }) => state === deviceState.revoked);
+  return removed
+    .reduce((last, { changedMs }) => (changedMs > last ? changedMs : last), 0n)
+    .toString();
 }
 
 /** Destroys what a drain made needless, and what reached the hard limit. Returns how many. */

@@ -8,13 +8,14 @@
  *
  * Spec: docs/protocol.md "Notes to siblings", "Linking".
  */
-import { liveEntries } from "../../shared/crypto/device-list.ts";
+import { type DeviceEntry, deviceState, liveEntries } from "../../shared/crypto/device-list.ts";
 import { idText, randomId } from "../../shared/ids.ts";
 import type { Rng } from "../../shared/rng.ts";
 import { encodeSync } from "../crypto/payload.ts";
 import { payloadTag } from "../crypto/type-rules.ts";
 import { siblingNames } from "../store/device-names.ts";
 import { allContacts } from "../store/contacts.ts";
+import { getOwnDevice } from "../store/identity.ts";
 import { allInvites } from "../store/invites.ts";
 import { newestDeviceList } from "../store/lists.ts";
 import { allMessageRows } from "../store/messages.ts";
@@ -34,6 +35,7 @@ const maxRecordBytes = 261_600;
 const maxHistoryBytes = 4 * 1_048_576;
 const owedSetting = "sync-owed";
 const namesSetting = "names-told";
+const recoveredSetting = "recovered-here";
 
 /** When a note is made, and with which randomness. `nowMs` is this device's clock, as the outbox uses. */
 export interface SyncMoment {
@@ -86,6 +88,28 @@ export function queueNames(
 /** Remembers that a device that joined is owed people, invites and history. */
 export function oweSync(tx: WriteTx, deviceId: string): void {
   putSetting(tx, owedSetting, [...new Set([...owedDevices(tx), deviceId])].join(" "));
+}
+
+/**
+ * Remembers what a device is owed that joined without one of us: it came with the recovery code, which is
+ * why it is an admin, and knows nobody. Call it with what a delivery of our own lists added.
+ */
+export function oweRecovered(tx: WriteTx, added: readonly DeviceEntry[]): void {
+  const ownId = getOwnDevice(tx)?.deviceId;
+  for (const { deviceId, state } of added) {
+    const id = idText(deviceId);
+    if (state === deviceState.admin && id !== ownId) oweSync(tx, id);
+  }
+}
+
+/** A device that recovered brought a new access key: whom it learns of from siblings is to be told. */
+export function tellKeyToWhomWeLearnOf(tx: WriteTx): void {
+  putSetting(tx, recoveredSetting, "yes");
+}
+
+/** Whether that holds for this device. */
+export function tellsKeyToWhomItLearnsOf(tx: ReadTx): boolean {
+  return getSetting(tx, recoveredSetting) !== undefined;
 }
 
 /** Whether a device still waits for its first notes. */

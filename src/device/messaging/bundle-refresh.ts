@@ -8,7 +8,9 @@ import type { Clock } from "../../shared/clock.ts";
 import { maxBundleAgeMs } from "../../shared/limits.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
 import { type BundleChange, bundleRequest, learnBundle } from "../identity/bundles.ts";
+import { oweRecovered } from "../identity/sync.ts";
 import type { RelayTime } from "../identity/relay-time.ts";
+import { getOwnAccount } from "../store/identity.ts";
 import { bundleFetchedMs } from "../store/lists.ts";
 import { wakeRecipient } from "../store/outbox-due.ts";
 import type { DeviceStore } from "../store/sqlite.ts";
@@ -88,6 +90,7 @@ async function fetchOnce(
   const learned = store.write((tx) => {
     const change = learnBundle(tx, aik, answer.value.reply, answer.value.relayTimeMs);
     if (change.ok && isNews(change.value)) wakeRecipient(tx, aik, clock.nowMs());
+    if (change.ok && getOwnAccount(tx)?.aik === aik) oweRecovered(tx, change.value.added);
     return change;
   });
   if (learned.ok) {

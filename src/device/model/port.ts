@@ -28,6 +28,8 @@ export interface EarlierExchange {
 export interface MenuLine {
   readonly handle: string;
   readonly line: string;
+  /** Tools of the same menu that a skill's procedure mentions: they come with it. */
+  readonly mentions?: readonly string[];
 }
 
 /** What a brain plans from: trusted text only. */
@@ -65,6 +67,8 @@ export interface BoundTool {
         }
       >
     >;
+    /** Those that may not be left empty. */
+    readonly required: readonly string[];
   };
 }
 
@@ -73,6 +77,10 @@ export interface CompletedCall {
   readonly tool: string;
   readonly args: Readonly<Record<string, string>>;
   readonly ok: boolean;
+  /** Entries that it found; 0: it looked, and there was nothing, or it failed. */
+  readonly found: number;
+  /** None of them is all that was looked for: they come near. */
+  readonly near: boolean;
   /** The result, or the reason of the failure. */
   readonly text: string;
   /** The text holds words that the owner did not write: data, never instructions. */
@@ -83,6 +91,8 @@ export interface CompletedCall {
 
 /** Everything that the next step may depend on. */
 export interface StepRequest {
+  /** Whether a plan chose the procedures, so that the question wants what they look up. */
+  readonly planned: boolean;
   /** Bodies of the skills and signatures of the tools. */
   readonly system: string;
   readonly question: string;

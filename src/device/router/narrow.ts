@@ -6,7 +6,8 @@
  * Where the router is sure, one handle is left, and where it says that nothing fits, none is.
  * Spec: docs/agent.md "Routers".
  */
-import type { Ranking } from "./port.ts";
+import type { MenuLine, Ranking } from "./port.ts";
+import { preferSkills } from "./prefer-skills.ts";
 
 /** What a plan may name. */
 export interface Narrowed {
@@ -19,7 +20,11 @@ export interface Narrowed {
 const reach = 2;
 
 /** At most `count` handles, best first. */
-export function narrowed({ scored, verdict }: Ranking, count: number): Narrowed {
+export function narrowed(
+  ranking: Ranking,
+  { menu, count }: { readonly menu: readonly MenuLine[]; readonly count: number },
+): Narrowed {
+  const { scored, verdict } = preferSkills(ranking, menu);
   if (verdict.type === "none") return { type: "narrowed", handles: [], none: true };
   const best = scored[0]?.score ?? 0;
   const likely = scored.filter(({ score }) => score > best - reach).slice(0, count);

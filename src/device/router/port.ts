@@ -10,6 +10,8 @@
 export interface MenuLine {
   readonly handle: string;
   readonly line: string;
+  /** Tools of the same menu that a skill's procedure mentions: they come with it. */
+  readonly mentions?: readonly string[];
 }
 
 /** A handle with how well it fits; scores compare within one ranking only. */

@@ -19,7 +19,7 @@ const maxProblems = 10;
 export function queryCalendar(targets: () => readonly string[]): Tool {
   return {
     declaration: declarationOf("queryCalendar"),
-    run: async (args, { zone, signal }) => {
+    run: async (args, { nowMs, zone, signal }) => {
       if (!isZone(zone)) return failure(`the asker's time zone is not known: ${zone}`);
       const window = windowOf(args["from"] ?? "", args["to"] ?? "", zone);
       if (typeof window === "string") return failure(window);
@@ -42,37 +42,57 @@ export function queryCalendar(targets: () => readonly string[]): Tool {
         const text = [`no events from ${span} (${files} calendar files)`, ...notes].join("\n");
         return { ok: true, text, shown: 0, total: 0, untrusted: notes.length > 0 };
       }
-      const lines = events.slice(0, maxShown).map((event) => eventLine(event, zone));
+      const year = yearOf(wallTimeAt(nowMs, zone).day);
+      const lines = events.slice(0, maxShown).map((event) => eventLine(event, { zone, year }));
       return entriesResult(lines, { untrusted: true, total: events.length, notes });
     },
   };
 }
 
-function eventLine({ title, place, when, unknownZone }: CalendarEvent, zone: string): string {
+/** Where times are told, and the year that goes without saying there. */
+interface Teller {
+  readonly zone: string;
+  readonly year: string;
+}
+
+function eventLine({ title, place, when, unknownZone }: CalendarEvent, teller: Teller): string {
   const what = `${title === "" ? "(no title)" : title}${place === "" ? "" : ` (${place})`}`;
   const odd =
     unknownZone === undefined ? "" : ` [its time zone ${unknownZone} is unknown: hours may be off]`;
-  return `${whenText(when, zone)}: ${what}${odd}`;
+  return `${whenText(when, teller)}: ${what}${odd}`;
 }
 
-function whenText(when: CalendarEvent["when"], zone: string): string {
+function whenText(when: CalendarEvent["when"], teller: Teller): string {
   if (when.type === "days") {
     const { firstDay, lastDay } = when;
     return firstDay === lastDay
-      ? `${longDay(firstDay)}, all day`
-      : `${longDay(firstDay)} to ${longDay(lastDay)}, all day`;
+      ? `${spokenDay(firstDay, teller)}, all day`
+      : `${spokenDay(firstDay, teller)} to ${spokenDay(lastDay, teller)}, all day`;
   }
-  const start = wallTimeAt(when.startMs, zone);
-  const end = wallTimeAt(when.endMs, zone);
+  const start = wallTimeAt(when.startMs, teller.zone);
+  const end = wallTimeAt(when.endMs, teller.zone);
   const until =
     when.startMs === when.endMs
       ? ""
       : start.day === end.day
         ? `–${clockText(end)}`
-        : ` to ${longDay(end.day)} ${clockText(end)}`;
-  return `${longDay(start.day)} ${clockText(start)}${until}`;
+        : ` to ${spokenDay(end.day, teller)} ${clockText(end)}`;
+  return `${spokenDay(start.day, teller)} ${clockText(start)}${until}`;
 }
 
-function longDay(day: number): string {
-  return `${dayText(day)} (${weekdayName(day)})`;
+const months =
+  "January February March April May June July August September October November December".split(
+    " ",
+  );
+
+/** A day in words: a third of the tokens of one in figures, and an answer repeats it. */
+function spokenDay(day: number, { year }: Teller): string {
+  const text = dayText(day);
+  const month = months[Number(text.slice(5, 7)) - 1] ?? "";
+  const otherYear = yearOf(day) === year ? "" : ` ${yearOf(day)}`;
+  return `${weekdayName(day)} ${Number(text.slice(8))} ${month}${otherYear}`;
+}
+
+function yearOf(day: number): string {
+  return dayText(day).slice(0, 4);
 }

@@ -12,6 +12,8 @@ export interface ToolContext {
   readonly nowMs: number;
   /** IANA name of the asker's time zone, e.g. `Europe/Berlin`. */
   readonly zone: string;
+  /** The question of the turn, where there is one: only the words in it that say when are read. */
+  readonly question?: string;
   readonly signal: AbortSignal;
 }
 
@@ -23,6 +25,8 @@ export type ToolResult =
       /** Entries in the text, and entries that fit: the text says so where they differ. */
       readonly shown: number;
       readonly total: number;
+      /** No entry has all that was looked for: these come near. The text says so. */
+      readonly near?: boolean;
       /** Whether the text holds words that the owner did not write. */
       readonly untrusted: boolean;
     }

@@ -13,6 +13,9 @@ import type {
   BundleRequest,
   EnvelopeReply,
   InfoReply,
+  RecoverBeginReply,
+  RecoverBeginRequest,
+  RecoverRequest,
   RegisterReply,
   RegisterRequest,
 } from "../../shared/wire/http.ts";
@@ -104,6 +107,12 @@ export interface RelayTransport extends AsyncDisposable {
   readonly upload: (relayOrigin: string, upload: Uint8Array) => Answered<EnvelopeReply>;
   readonly fetchBundle: (relayOrigin: string, request: BundleRequest) => Answered<BundleReply>;
   readonly register: (relayOrigin: string, request: RegisterRequest) => Answered<RegisterReply>;
+  /** The account of an identity key, and its chain. */
+  readonly recoverBegin: (
+    relayOrigin: string,
+    request: RecoverBeginRequest,
+  ) => Answered<RecoverBeginReply>;
+  readonly recover: (relayOrigin: string, request: RecoverRequest) => Answered<RegisterReply>;
   readonly info: (relayOrigin: string) => Answered<InfoReply>;
   /** Writes a rendezvous box (1–4), once. */
   readonly putBox: (

@@ -17,6 +17,7 @@ import {
   bundleReply,
   envelopeReply,
   infoReply,
+  recoverBeginReply,
   registerReply,
   rendezvousReply,
 } from "../../shared/wire/http.ts";
@@ -79,6 +80,7 @@ export function createRelayTransport(options: RelayTransportOptions): RelayTrans
       ),
     register: (origin, request) =>
       ask(json(origin, "/v1/accounts", request), registerReply, bounds),
+    ...recovering(bounds),
     putBox: (origin, id, box, content) => putBox(boxAddress(origin, id, box), content, bounds),
     getBox: (origin, id, box) => getBox(boxAddress(origin, id, box), bounds),
     openMailbox: (identity: MailboxIdentity, events: MailboxEvents) => {
@@ -97,6 +99,17 @@ export function createRelayTransport(options: RelayTransportOptions): RelayTrans
       closing.abort();
       await Promise.all(Array.from(mailboxes, (connection) => connection.close()));
     },
+  };
+}
+
+function recovering(bounds: HttpBounds): Pick<RelayTransport, "recoverBegin" | "recover"> {
+  return {
+    recoverBegin: (origin, request) => {
+      const asked = json(origin, "/v1/accounts/recover/begin", request);
+      return ask({ ...asked, maxReplyBytes: maxBundleReplyBytes }, recoverBeginReply, bounds);
+    },
+    recover: (origin, request) =>
+      ask(json(origin, "/v1/accounts/recover", request), registerReply, bounds),
   };
 }
 

@@ -31,18 +31,28 @@ export type RelayHttp = FastifyInstance<
   TypeBoxTypeProvider
 >;
 
+/** What JSON answers are sent as. */
+export const jsonType = "application/json; charset=utf-8";
+
 /** Time as replies carry it. */
 export function timeField(clock: Clock): { readonly time: string } {
   return { time: String(clock.nowMs()) };
 }
 
-/** Answers with a refusal. `status` overrides the code's own where HTTP has a finer word. */
-export function sendRefusal(
-  reply: FastifyReply,
-  clock: Clock,
+/** A JSON answer, ready to be written. */
+export interface JsonAnswer {
+  readonly status: number;
+  readonly text: string;
+  /** Of the header. Units: s. */
+  readonly retryAfter?: number;
+}
+
+/** What a refusal is answered with. `status` overrides the code's own where HTTP has a finer word. */
+export function refusalAnswer(
   refused: Refusal,
+  clock: Clock,
   status: number = statusByRefusal[refused.code],
-): FastifyReply {
+): JsonAnswer {
   const body: RefusalReply = {
     error: refused.code,
     message: refused.message,
@@ -50,10 +60,31 @@ export function sendRefusal(
     ...(refused.retryAfterMs === undefined ? {} : { retry_after_ms: refused.retryAfterMs }),
     ...(refused.mailboxes === undefined ? {} : { mailboxes: [...refused.mailboxes] }),
   };
-  if (refused.retryAfterMs !== undefined) {
-    void reply.header("retry-after", Math.ceil(refused.retryAfterMs / 1000));
-  }
-  return reply.code(status).type("application/json").send(JSON.stringify(body));
+  const answer = { status, text: JSON.stringify(body) };
+  return refused.retryAfterMs === undefined
+    ? answer
+    : { ...answer, retryAfter: Math.ceil(refused.retryAfterMs / 1000) };
+}
+
+/** The refusal of a path, or of a method on it, that does not exist. */
+export function unknownPath(): Refusal {
+  return refusal("not-found", "no such path or method; see /v1/info");
+}
+
+/** Sends an answer. */
+export function sendAnswer(reply: FastifyReply, answer: JsonAnswer): FastifyReply {
+  if (answer.retryAfter !== undefined) void reply.header("retry-after", answer.retryAfter);
+  return reply.code(answer.status).type(jsonType).send(answer.text);
+}
+
+/** Answers with a refusal. `status` overrides the code's own where HTTP has a finer word. */
+export function sendRefusal(
+  reply: FastifyReply,
+  clock: Clock,
+  refused: Refusal,
+  status?: number,
+): FastifyReply {
+  return sendAnswer(reply, refusalAnswer(refused, clock, status));
 }
 
 /** Bytes of a field whose schema checked alphabet and length; undefined when it is not canonical. */
@@ -63,11 +94,11 @@ export function fieldBytes(text: string, bytes: number): Uint8Array | undefined 
 }
 
 /**
- * What a request's rate is counted by: the address, or the /64 of an IPv6 one, since whoever has one
- * address there has them all.
+ * What a request's rate is counted by: the address that it came from, or the /64 of an IPv6 one, since
+ * whoever has one address there has them all.
  */
-export function addressOf(request: FastifyRequest): string {
-  const ip = request.ip.startsWith("::ffff:") ? request.ip.slice(7) : request.ip;
+export function addressOf({ ip: from }: Pick<FastifyRequest, "ip">): string {
+  const ip = from.startsWith("::ffff:") ? from.slice(7) : from;
   if (!ip.includes(":")) return ip;
   const [head = "", tail] = ip.split("::");
   const groups = head.split(":");
@@ -81,9 +112,7 @@ export function installRefusals(
   clock: Clock,
   onFailure: (code: string) => void,
 ): void {
-  app.setNotFoundHandler((_request, reply) =>
-    sendRefusal(reply, clock, refusal("not-found", "no such path or method; see /v1/info")),
-  );
+  app.setNotFoundHandler((_request, reply) => sendRefusal(reply, clock, unknownPath()));
   app.setErrorHandler<FastifyError>((error, _request, reply) => {
     const known = requestFlaw(error);
     if (known !== undefined) return sendRefusal(reply, clock, known.refusal, known.status);

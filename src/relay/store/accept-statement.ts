@@ -97,12 +97,15 @@ stored as materialized (
   select n.*, i.seq is not null as is_stored from numbered n
   left join inserted i on i.mailbox = n.mailbox and i.slot = n.slot
 ),
+bodies as materialized (
+  select day, body_id, body_at, bytes, count(*) as pending, (array_agg(mailbox))[1] as mailbox
+  from stored where is_stored and body_id is not null group by day, body_id, body_at, bytes
+),
 shared as (
   insert into body (lane, day, body_id, pending, body)
-  select m.lane, s.day, s.body_id, count(*), substring((select bytes from blob) from s.body_at for s.bytes - ${headerBytes})
-  from stored s join mailbox m on m.mailbox = s.mailbox
-  where m.lane = $1 and m.mailbox = any($3::uuid[]) and s.is_stored and s.body_id is not null
-  group by m.lane, s.day, s.body_id, s.body_at, s.bytes
+  select m.lane, b.day, b.body_id, b.pending, substring((select bytes from blob) from b.body_at for b.bytes - ${headerBytes})
+  -- With its limit this looks up one key at a time; a plain join read every mailbox of the batch for each row.
+  from bodies b cross join lateral (select lane from mailbox where lane = $1 and mailbox = b.mailbox limit 1) m
   on conflict (lane, day, body_id) do update set pending = body.pending + excluded.pending
 ),
 drawn as (

@@ -93,6 +93,14 @@ export async function insertItems(
 }
 
 /**
+ * Whether copies share one row of the body. Beside the smallest body that row costs more than the
+ * kilobyte it spares: it is locked and written again by every device's acknowledgement.
+ */
+function isShared(upload: CheckedUpload): boolean {
+  return upload.copies.length > 1 && upload.bucket > 0;
+}
+
+/**
  * The id under which a body is shared. It covers the account and the body's own commitment, so that
  * a slot used again by somebody else can never reach it, and it is the same for a retry.
  */
@@ -142,7 +150,7 @@ function columnsOf(uploads: readonly CheckedUpload[]): InputColumns {
       day: upload.day,
       bucket: upload.bucket,
       invite: upload.invite === undefined ? null : uuidOf(upload.invite),
-      bodyId: upload.copies.length > 1 ? uuidOfBytes(sharedBodyId(upload)) : null,
+      bodyId: isShared(upload) ? uuidOfBytes(sharedBodyId(upload)) : null,
       reserve: String(upload.isReserve === true),
       bodyAt,
     };

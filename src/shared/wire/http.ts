@@ -77,6 +77,7 @@ export const recoverBeginReply = Type.Object({
   account_mailbox: bytesField(16, "account mailbox"),
   device_lists: Type.Array(deviceList, { description: "the whole chain, oldest first" }),
 });
+export type RecoverBeginReply = Static<typeof recoverBeginReply>;
 
 /** `POST /v1/accounts/recover`: joins a new device by the identity key alone. */
 export const recoverRequest = Type.Object(

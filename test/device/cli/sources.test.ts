@@ -57,14 +57,14 @@ describe("pixie calendar", () => {
   it("N12: shows nothing before a calendar is added, its events after, nothing once it is removed", async () => {
     const file = path.join(base, "cal.ics");
     const lines = ["BEGIN:VCALENDAR", "BEGIN:VEVENT", "UID:1", "SUMMARY:Market"];
-    lines.push("DTSTART;VALUE=DATE:20261205", "END:VEVENT", "END:VCALENDAR", "");
+    lines.push("DTSTART;VALUE=DATE:20981205", "END:VEVENT", "END:VCALENDAR", "");
     writeFileSync(file, lines.join("\r\n"));
-    const show = ["calendar", "show", "--from", "2026-12-05", "--to", "2026-12-06"];
+    const show = ["calendar", "show", "--from", "2098-12-05", "--to", "2098-12-06"];
     const closed = await run(...show);
     expect(closed).toMatchObject({ code: 4, out: "" });
     expect(closed.err).toContain("pixie calendar add");
     expect(await json("calendar", "add", file)).toMatchObject({ kind: "calendar", target: file });
-    expect((await run(...show)).out).toBe("2026-12-05 (Saturday), all day: Market\n");
+    expect((await run(...show)).out).toBe("Friday 5 December 2098, all day: Market\n");
     expect((await run("calendar", "show")).code).toBe(0);
     expect(await run("calendar", "show", "--from", "2026-12-05")).toMatchObject({ code: 2 });
     expect(await run("calendar", "add", file)).toMatchObject({ code: 7 });

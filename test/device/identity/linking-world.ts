@@ -116,7 +116,7 @@ export async function comeOnline(transport: RelayTransport, store: DeviceStore):
   });
   if (row === undefined) throw new Error("no prekey is due");
   const answer = valueOf(await mailbox.request({ type: "publish-prekey", prekey: row.record }));
-  store.write((tx) => prekeyPublished(tx, row.prekeyId, answer.relayTimeMs));
+  store.write((tx) => prekeyPublished(tx, row, answer.relayTimeMs));
 }
 
 /** Fetches and learns the own account's bundle. */

@@ -29,7 +29,7 @@ function prepare(alice: Registered, nowMs: number, seed = String(nowMs)): OwnPre
 function publish(alice: Registered, nowMs: number): OwnPrekeyRow {
   const row = prepare(alice, nowMs);
   if (row === undefined) throw new Error("no prekey is due");
-  alice.store.write((tx) => prekeyPublished(tx, row.prekeyId, nowMs));
+  alice.store.write((tx) => prekeyPublished(tx, row, nowMs));
   return row;
 }
 function drain(alice: Registered, beganMs: number, relayNowMs: number = beganMs): number {
@@ -77,10 +77,11 @@ describe("publishing", () => {
     const dueMs = due(alice);
     const waiting = prepare(alice, dueMs);
     const fresh = prepare(alice, dueMs + dayMs);
-    expect(fresh?.prekeyId).not.toBe(waiting?.prekeyId);
+    if (fresh === undefined) throw new Error("no prekey is due");
+    expect(fresh.prekeyId).not.toBe(waiting?.prekeyId);
     expect(held(alice)).toContain(waiting?.prekeyId);
     prepare(alice, dueMs + dayMs);
-    alice.store.write((tx) => prekeyPublished(tx, fresh?.prekeyId ?? "", dueMs + dayMs));
+    alice.store.write((tx) => prekeyPublished(tx, fresh, dueMs + dayMs));
     const rows = alice.store.read(ownPrekeys);
     expect(rows.map((row) => row.supersededMs === null)).toEqual([false, false, true]);
   });
@@ -88,7 +89,7 @@ describe("publishing", () => {
   it("never dates a prekey at or before an earlier one, though the relay's clock went back", () => {
     const alice = registered();
     const row = publish(alice, due(alice));
-    alice.store.write((tx) => prekeyPublished(tx, row.prekeyId, testNowMs - 10 * dayMs));
+    alice.store.write((tx) => prekeyPublished(tx, row, testNowMs - 10 * dayMs));
     const next = prepare(alice, row.notBeforeMs - 1_000);
     expect(next?.notBeforeMs).toBe(row.notBeforeMs + 1);
   });

@@ -1,9 +1,10 @@
 /**
- * What a ranking leaves to a brain's plan.
+ * What a ranking leaves to a brain's plan, and skills before the tools that come with them.
  */
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
 import { narrowed } from "../../../src/device/router/narrow.ts";
+import { preferSkills } from "../../../src/device/router/prefer-skills.ts";
 import type { Ranking, Verdict } from "../../../src/device/router/port.ts";
 
 const ranking = (scores: Readonly<Record<string, number>>, verdict: Verdict): Ranking => ({
@@ -15,21 +16,60 @@ const ranking = (scores: Readonly<Record<string, number>>, verdict: Verdict): Ra
 it("leaves the handles that come near the best, and no more than allowed", () => {
   const pick: Verdict = { type: "pick", handle: "a" };
   const scores = { a: 9, b: 8.5, c: 8, d: 7.5, e: 1 };
-  expect(narrowed(ranking(scores, pick), 3)).toEqual({
+  expect(narrowed(ranking(scores, pick), { menu: [], count: 3 })).toEqual({
     type: "narrowed",
     handles: ["a", "b", "c"],
     none: false,
   });
-  expect(narrowed(ranking(scores, pick), 9).handles).toEqual(["a", "b", "c", "d"]);
+  expect(narrowed(ranking(scores, pick), { menu: [], count: 9 }).handles).toEqual([
+    "a",
+    "b",
+    "c",
+    "d",
+  ]);
 });
 
 it("leaves one handle where the router is sure, and none where nothing fits", () => {
-  expect(narrowed(ranking({ a: 9, b: 2 }, { type: "pick", handle: "a" }), 3).handles).toEqual([
-    "a",
-  ]);
-  expect(narrowed(ranking({ a: 9, b: 8 }, { type: "none" }), 3)).toEqual({
+  const three = { menu: [], count: 3 };
+  const sure = ranking({ a: 9, b: 2 }, { type: "pick", handle: "a" });
+  expect(narrowed(sure, three).handles).toEqual(["a"]);
+  expect(narrowed(ranking({ a: 9, b: 8 }, { type: "none" }), three)).toEqual({
     type: "narrowed",
     handles: [],
     none: true,
+  });
+});
+
+describe("a tool beside a skill that mentions it", () => {
+  const menu = [
+    { handle: "schedule", line: "the calendar", mentions: ["date"] },
+    { handle: "search", line: "everything kept", mentions: [] },
+    { handle: "date", line: "which day it is" },
+  ];
+  const date: Verdict = { type: "pick", handle: "date" };
+
+  it("is not meant when the skill fits nearly as well", () => {
+    const asked = preferSkills(ranking({ date: 9, schedule: 7, search: 1 }, date), menu);
+    expect(asked.scored.map(({ handle }) => handle)).toEqual(["schedule", "search"]);
+    expect(asked.verdict).toEqual({ type: "pick", handle: "schedule" });
+    const choice = ranking({ date: 9, schedule: 7 }, date);
+    expect(narrowed(choice, { menu, count: 3 }).handles).toEqual(["schedule"]);
+  });
+
+  it("is meant when the skill hardly fits, and where nothing does", () => {
+    const clear = ranking({ date: 13, schedule: 7 }, date);
+    expect(preferSkills(clear, menu)).toBe(clear);
+    const nothing = ranking({ date: 2, schedule: 1 }, { type: "none" });
+    expect(preferSkills(nothing, menu).verdict).toEqual({ type: "none" });
+  });
+
+  it("is not asked about: what is left is, or is picked", () => {
+    const three: Verdict = { type: "unsure", handles: ["date", "schedule", "search"] };
+    const scores = { date: 3, schedule: 2.5, search: 2 };
+    const two: Verdict = { type: "unsure", handles: ["schedule", "search"] };
+    expect(preferSkills(ranking(scores, three), menu).verdict).toEqual(two);
+    const pair: Verdict = { type: "unsure", handles: ["date", "schedule"] };
+    const picked: Verdict = { type: "pick", handle: "schedule" };
+    expect(preferSkills(ranking(scores, pair), menu).verdict).toEqual(picked);
   });
 });

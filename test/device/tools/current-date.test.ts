@@ -108,6 +108,22 @@ describe("current_date", () => {
     expect(second.ok && second.text).toContain("this weekend: 2026-12-05 to 2026-12-06");
   });
 
+  it("says what the words of the question mean, and then no other range", async () => {
+    const context = { nowMs: Date.parse("2026-12-02T12:00:00Z"), zone: "UTC", signal };
+    const asked = async (question: string): Promise<string> => {
+      const result = await currentDate.run({}, { ...context, question });
+      return result.ok ? result.text : result.reason;
+    };
+    const today = "today: 2026-12-02 (Wednesday), 12:00 in UTC (UTC+00:00)";
+    expect(await asked("what is on this weekend?")).toBe(
+      `${today}\nthe days asked about: 2026-12-05 (Saturday) to 2026-12-06 (Sunday)`,
+    );
+    expect(await asked("and on Friday?")).toBe(
+      `${today}\nthe days asked about: 2026-12-04 (Friday)`,
+    );
+    expect(await asked("when do I see the dentist?")).toContain("next 7 days: 2026-12-02 to");
+  });
+
   it("an unknown zone is a failure that names what is expected", async () => {
     const failed = await currentDate.run({}, { nowMs: 0, zone: "Mars/Olympus", signal });
     expect(failed).toMatchObject({ ok: false });

@@ -56,15 +56,15 @@ describe("recurrence", () => {
       "RRULE:FREQ=WEEKLY",
     ]);
     expect(await lines("2026-03-01", "2026-03-31", "America/New_York")).toEqual([
-      "2026-03-03 (Tuesday) 12:10–13:00: Lunch",
-      "2026-03-10 (Tuesday) 12:10–13:00: Lunch",
-      "2026-03-17 (Tuesday) 12:10–13:00: Lunch",
-      "2026-03-24 (Tuesday) 12:10–13:00: Lunch",
-      "2026-03-31 (Tuesday) 12:10–13:00: Lunch",
+      "Tuesday 3 March 2026 12:10–13:00: Lunch",
+      "Tuesday 10 March 2026 12:10–13:00: Lunch",
+      "Tuesday 17 March 2026 12:10–13:00: Lunch",
+      "Tuesday 24 March 2026 12:10–13:00: Lunch",
+      "Tuesday 31 March 2026 12:10–13:00: Lunch",
     ]);
     expect(await lines("2026-03-03", "2026-03-10", "Europe/Berlin")).toEqual([
-      "2026-03-03 (Tuesday) 18:10–19:00: Lunch",
-      "2026-03-10 (Tuesday) 17:10–18:00: Lunch",
+      "Tuesday 3 March 2026 18:10–19:00: Lunch",
+      "Tuesday 10 March 2026 17:10–18:00: Lunch",
     ]);
   });
 
@@ -76,9 +76,9 @@ describe("recurrence", () => {
       "RRULE:FREQ=WEEKLY",
     ]);
     expect(await lines("2026-03-20", "2026-04-03", "UTC")).toEqual([
-      "2026-03-20 (Friday) 08:00–09:00: Call",
-      "2026-03-27 (Friday) 08:00–09:00: Call",
-      "2026-04-03 (Friday) 07:00–08:00: Call",
+      "Friday 20 March 2026 08:00–09:00: Call",
+      "Friday 27 March 2026 08:00–09:00: Call",
+      "Friday 3 April 2026 07:00–08:00: Call",
     ]);
   });
 
@@ -86,9 +86,9 @@ describe("recurrence", () => {
     // 19:00 in Amsterdam in July is 17:00 in UTC.
     write("a.ics", dinnerUntil("20260703T170000Z"));
     expect(await lines("2026-07-01", "2026-07-31", "Europe/Amsterdam")).toEqual([
-      "2026-07-01 (Wednesday) 19:00–20:00: Dinner",
-      "2026-07-02 (Thursday) 19:00–20:00: Dinner",
-      "2026-07-03 (Friday) 19:00–20:00: Dinner",
+      "Wednesday 1 July 2026 19:00–20:00: Dinner",
+      "Thursday 2 July 2026 19:00–20:00: Dinner",
+      "Friday 3 July 2026 19:00–20:00: Dinner",
     ]);
     write("a.ics", dinnerUntil("20260703T165959Z"));
     expect(await lines("2026-07-01", "2026-07-31", "Europe/Amsterdam")).toHaveLength(2);
@@ -122,9 +122,9 @@ describe("recurrence", () => {
       ],
     );
     expect(await lines("2026-06-01", "2026-07-31", "Europe/Berlin")).toEqual([
-      "2026-06-01 (Monday) 19:00–20:00: Choir",
-      "2026-06-17 (Wednesday) 20:00–21:00: Choir (moved)",
-      "2026-06-29 (Monday) 19:00–20:00: Choir",
+      "Monday 1 June 2026 19:00–20:00: Choir",
+      "Wednesday 17 June 2026 20:00–21:00: Choir (moved)",
+      "Monday 29 June 2026 19:00–20:00: Choir",
     ]);
     expect(await lines("2026-06-17", "2026-06-17", "Europe/Berlin")).toHaveLength(1);
     expect(await lines("2026-06-15", "2026-06-15", "Europe/Berlin")).toEqual([
@@ -144,7 +144,7 @@ describe("recurrence", () => {
       ["SUMMARY:Real", "DTSTART:20260601T100000Z", "DURATION:PT1H"],
     );
     expect(await lines("2026-06-01", "2026-06-02")).toContain(
-      "2026-06-01 (Monday) 10:00–11:00: Real",
+      "Monday 1 June 2026 10:00–11:00: Real",
     );
   });
 });
@@ -159,8 +159,8 @@ describe("days and zones", () => {
         ["SUMMARY:Birthday", "DTSTART;VALUE=DATE:20001226", "RRULE:FREQ=YEARLY"],
       );
       expect(await lines("2026-12-26", "2026-12-26", zone)).toEqual([
-        "2026-12-25 (Friday) to 2026-12-26 (Saturday), all day: Holiday",
-        "2026-12-26 (Saturday), all day: Birthday",
+        "Friday 25 December 2026 to Saturday 26 December 2026, all day: Holiday",
+        "Saturday 26 December 2026, all day: Birthday",
       ]);
       expect(await lines("2026-12-27", "2026-12-27", zone)).toHaveLength(1);
     },
@@ -195,7 +195,7 @@ describe("days and zones", () => {
     const all = ["BEGIN:VCALENDAR", ...zone, ...event, "END:VCALENDAR", ""];
     writeFileSync(path.join(folder, "office.ics"), all.join("\r\n"));
     expect(await lines("2026-07-01", "2026-07-01")).toEqual([
-      "2026-07-01 (Wednesday) 08:00–08:30: Review",
+      "Wednesday 1 July 2026 08:00–08:30: Review",
     ]);
   });
 
@@ -206,8 +206,8 @@ describe("days and zones", () => {
       ["SUMMARY:Floating", "DTSTART:20260701T120000", "DURATION:PT1H"],
     );
     expect(await lines("2026-07-01", "2026-07-01", "Asia/Tokyo")).toEqual([
-      "2026-07-01 (Wednesday) 10:00–11:00: Odd [its time zone Mars/Olympus is unknown: hours may be off]",
-      "2026-07-01 (Wednesday) 12:00–13:00: Floating",
+      "Wednesday 1 July 2026 10:00–11:00: Odd [its time zone Mars/Olympus is unknown: hours may be off]",
+      "Wednesday 1 July 2026 12:00–13:00: Floating",
     ]);
   });
 });
@@ -219,7 +219,7 @@ describe("files", () => {
     writeFileSync(path.join(folder, "notes.txt"), "not asked for");
     mkdirSync(path.join(folder, "folder.ics"));
     const got = await lines("2026-06-01", "2026-06-01");
-    expect(got[0]).toBe("2026-06-01 (Monday) 10:00–11:00: Good");
+    expect(got[0]).toBe("Monday 1 June 2026 10:00–11:00: Good");
     expect(got.filter((line) => line.startsWith("problem: bad.ics:"))).toHaveLength(1);
     expect(got.filter((line) => line.startsWith("problem: folder.ics:"))).toHaveLength(1);
     expect(got.join("\n")).not.toContain("notes.txt");

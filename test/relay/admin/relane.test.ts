@@ -40,7 +40,7 @@ interface Person {
   readonly devices: readonly [RelayDevice, RelayDevice];
 }
 
-/** An account with a second device, so that bodies are shared. */
+/** An account with a second device, so that bodies beyond the smallest are shared. */
 async function joinPerson(relay: RelayAddress): Promise<Person> {
   const nowMs = systemClock.nowMs();
   const account = await registerAccount(relay, nowMs);
@@ -65,7 +65,7 @@ async function joinPerson(relay: RelayAddress): Promise<Person> {
 
 async function send(relay: RelayAddress, { account, devices }: Person): Promise<Uint8Array> {
   const mailboxes = devices.map(({ mailbox }) => mailbox);
-  const options = { origin: publicUrl, nowMs: systemClock.nowMs() };
+  const options = { origin: publicUrl, nowMs: systemClock.nowMs(), bucket: 1 };
   const upload = uploadTo(account, mailboxes, options);
   expect((await postUpload(relay, upload)).status).toBe(202);
   return upload;

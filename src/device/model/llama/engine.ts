@@ -1,13 +1,13 @@
 /**
- * One model file, opened: the native engine, its context, and two lanes, so that the prompt of a plan
- * and that of a step both stay evaluated from one question to the next.
+ * One model file, opened: the native engine, its context, and two lanes, so that the prompts of a plan
+ * and of steps stay evaluated from one question to the next.
  *
  * Opened as a whole or not at all, and disposed of in order: sequences, context, model, engine. It
  * does not know what is asked of it. Spec: docs/agent.md "The engine".
  */
 import { open } from "node:fs/promises";
 
-import type { Llama, LlamaContext, LlamaModel } from "node-llama-cpp";
+import type { Llama, LlamaContext, LlamaContextSequence, LlamaModel, Token } from "node-llama-cpp";
 
 import { err, ok, type Result } from "../../../shared/result.ts";
 import type { ModelFailure } from "../port.ts";
@@ -53,7 +53,7 @@ export async function openEngine(options: EngineOptions): Promise<Result<Engine,
   try {
     const context = await model.createContext({
       contextSize: contextTokens,
-      sequences: 2,
+      sequences: planSequences + stepSequences,
       threads: options.threads,
     });
     return ok({
@@ -76,10 +76,34 @@ export async function openEngine(options: EngineOptions): Promise<Result<Engine,
   }
 }
 
+/** The menu is one prompt; the procedures of two skills are kept, since questions alternate. */
+const planSequences = 1;
+const stepSequences = 2;
+
 function lanes(parts: Omit<LaneParts, "sequence">, context: LlamaContext): Engine["run"] {
-  const sequences = { plan: context.getSequence(), step: context.getSequence() };
-  return (lane, generation, signal) =>
-    generate({ ...parts, sequence: sequences[lane] }, generation, signal);
+  const take = (count: number): LlamaContextSequence[] =>
+    Array.from({ length: count }, () => context.getSequence());
+  // The one used longest ago stands first.
+  const sequences = { plan: take(planSequences), step: take(stepSequences) };
+  return (lane, generation, signal) => {
+    const sequence = closest(sequences[lane], generation.prompt);
+    sequences[lane] = [...sequences[lane].filter((one) => one !== sequence), sequence];
+    return generate({ ...parts, sequence }, generation, signal);
+  };
+}
+
+/** The sequence that holds half of the prompt already, else the one used longest ago. */
+function closest(
+  sequences: readonly LlamaContextSequence[],
+  prompt: readonly Token[],
+): LlamaContextSequence {
+  const [oldest] = sequences;
+  if (oldest === undefined) throw new Error("a lane has a sequence");
+  const half = prompt.length / 2;
+  const holding = sequences.find(
+    (one) => one.compareContextTokens([...prompt]).firstDifferentIndex >= half,
+  );
+  return holding ?? oldest;
 }
 
 /** Loads a file into the native engine. `vocabOnly`: its tokenizer, without the weights. */

@@ -111,20 +111,23 @@ async function decode(
   generation: Generation,
   signal: AbortSignal,
 ): Promise<Decoded> {
+  const { prompt, guide } = generation;
   const tokens: Token[] = [];
-  let pending: readonly Token[] = generation.prompt.slice(-1);
-  let grammar = generation.guide?.grammar;
+  let last = prompt.slice(-1);
+  let grammar = guide?.grammar;
+  let forced = guide?.resume?.("");
   for (;;) {
+    const filled =
+      forced === undefined ? [] : parts.model.tokenize(forced.text, false, "trimLeadingSpace");
+    tokens.push(...filled);
+    if (forced !== undefined && forced.grammar === undefined) return { tokens, stop: "end" };
+    grammar = forced?.grammar ?? grammar;
     // Each stretch has a grammar of its own: what was filled in is not in it.
-    const stretch = sample(parts, pending, grammar);
+    const stretch = sample(parts, [...last, ...filled], grammar);
     const end = await speak(parts, { stretch, tokens, generation }, signal);
     if (typeof end === "string") return { tokens, stop: end };
-    const last = tokens.slice(-1);
-    const filled = parts.model.tokenize(end.text, false, "trimLeadingSpace");
-    tokens.push(...filled);
-    if (end.grammar === undefined) return { tokens, stop: "end" };
-    pending = [...last, ...filled];
-    grammar = end.grammar;
+    last = tokens.slice(-1);
+    forced = end;
   }
 }
 

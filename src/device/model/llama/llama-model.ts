@@ -8,8 +8,6 @@
 import { type Clock, systemClock } from "../../../shared/clock.ts";
 import { err, ok, type Result } from "../../../shared/result.ts";
 import type {
-  BoundTool,
-  CompletedCall,
   DirectReply,
   DirectRequest,
   Model,
@@ -27,6 +25,7 @@ import { planGrammar } from "./plan-grammar.ts";
 import { answerSoFar, brokenOff, growing, stepReply } from "./replies.ts";
 import { createResidence, type Residence } from "./residence.ts";
 import { stepGuide } from "./step-guide.ts";
+import { guidedOffer, type Offer, openOffer } from "./step-offer.ts";
 import { usableThreads } from "./threads.ts";
 
 /** Which handles a plan may name, decided before the model speaks; or the plan itself. */
@@ -56,8 +55,8 @@ export interface LlamaModelOptions {
   readonly threads?: number;
   /** Default: every handle of the menu, or none. */
   readonly narrow?: Narrow;
-  /** Leaves a tool that has answered out of the grammar: small models repeat their calls. Default: false. */
-  readonly callsOnce?: boolean;
+  /** Offers a small model only what makes sense next: see step-offer.ts. Default: false. */
+  readonly guided?: boolean;
   /** Unloads after this time without a question; default 10 minutes, 0: never. Units: ms. */
   readonly idleMs?: number;
   readonly clock?: Clock;
@@ -112,7 +111,7 @@ function modelOf(
   const lanes: Lanes = {
     residence,
     replyTokens: options.replyTokens ?? defaultReplyTokens,
-    callsOnce: options.callsOnce ?? false,
+    offer: options.guided === true ? guidedOffer : openOffer,
     lines: { plan: createLine(linePlaces), step: createLine(linePlaces) },
   };
   return {
@@ -157,14 +156,16 @@ async function plan(
 }
 
 async function step(lanes: Lanes, request: StepRequest, signal: AbortSignal): Promise<StepReply> {
-  const { onToken, tools, calls } = request;
-  const open = lanes.callsOnce ? tools.filter((tool) => !hasAnswered(tool, calls)) : tools;
+  const { onToken } = request;
+  const guide = stepGuide(lanes.offer(request));
+  const only = guide.resume?.("");
+  if (only !== undefined && only.grammar === undefined) return withoutModel(only.text, signal);
   const generated = await run(
     lanes,
     {
       lane: "step",
       messages: stepMessages(request),
-      guide: stepGuide(open),
+      guide,
       maxTokens: lanes.replyTokens,
       ...(onToken === undefined ? {} : { onText: growing(onToken, answerSoFar) }),
     },
@@ -174,8 +175,11 @@ async function step(lanes: Lanes, request: StepRequest, signal: AbortSignal): Pr
   return brokenOff(generated) ?? stepReply(generated);
 }
 
-function hasAnswered({ toolName }: BoundTool, calls: readonly CompletedCall[]): boolean {
-  return calls.some(({ tool, ok: answered }) => answered && tool === toolName);
+/** The reply that is the only one possible. */
+function withoutModel(text: string, signal: AbortSignal): StepReply {
+  const usage = { promptTokens: 0, evaluatedTokens: 0, completionTokens: 0, ms: 0 };
+  const generated: Generated = { text, stop: signal.aborted ? "aborted" : "end", usage };
+  return brokenOff(generated) ?? stepReply(generated);
 }
 
 async function answer(
@@ -204,7 +208,7 @@ async function answer(
 interface Lanes {
   readonly residence: Residence;
   readonly replyTokens: number;
-  readonly callsOnce: boolean;
+  readonly offer: (request: StepRequest) => Offer;
   readonly lines: Readonly<Record<LaneName, Line>>;
 }
 

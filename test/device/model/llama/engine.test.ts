@@ -70,6 +70,22 @@ it("evaluates the menu once, not once per question, whatever runs in between", a
   expect(third.usage.evaluatedTokens).toBe(1);
 });
 
+/** What a step costs over the procedure of a skill. */
+async function evaluated(system: string, question: string): Promise<number> {
+  const { usage } = await model.step(stepRequest({ system: system.repeat(200), question }), never);
+  return usage?.evaluatedTokens ?? 0;
+}
+
+it("keeps the procedures of two skills, whichever was asked for last", async () => {
+  await evaluated("a", "one?");
+  await evaluated("b", "one?");
+  expect(await evaluated("a", "two?")).toBeLessThan(150);
+  expect(await evaluated("b", "two?")).toBeLessThan(150);
+  expect(await evaluated("c", "two?")).toBeGreaterThan(200);
+  expect(await evaluated("b", "three?")).toBeLessThan(150);
+  expect(await evaluated("a", "three?")).toBeGreaterThan(200);
+});
+
 it("runs two sequences at once", async () => {
   const alone = await planned(model, "both?");
   const [plan, called] = await Promise.all([planned(model, "both?"), model.step(step, never)]);

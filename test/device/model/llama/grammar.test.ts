@@ -10,11 +10,25 @@ import { directPlan } from "../../../../src/device/model/llama/plan-grammar.ts";
 import { answerSoFar, growing } from "../../../../src/device/model/llama/replies.ts";
 import { stepGuide } from "../../../../src/device/model/llama/step-guide.ts";
 import { usableThreads } from "../../../../src/device/model/llama/threads.ts";
+import type { Offer } from "../../../../src/device/model/llama/step-offer.ts";
+import type { BoundTool } from "../../../../src/device/model/port.ts";
 import { parseMentions } from "../../../../src/device/skills/mentions.ts";
 import { toolSet } from "../../../../src/device/skills/tools.ts";
 import { generatedModels } from "../../../support/gguf/generated.ts";
 import { randomLlama } from "../../../support/gguf/random-llama.ts";
 import { planRequest, stepRequest } from "../../../support/model-requests.ts";
+
+function offering(tools: readonly BoundTool[], given: Partial<Offer> = {}): Offer {
+  return { tools, answer: true, days: [], ...given };
+}
+
+function toolWith(
+  toolName: string,
+  properties: BoundTool["parameters"]["properties"],
+  required = Object.keys(properties),
+): BoundTool {
+  return { toolName, description: "", signature: "", parameters: { properties, required } };
+}
 
 const models = generatedModels();
 const opened = await Promise.all(
@@ -111,7 +125,7 @@ describe("steps", () => {
   const calendar = toolSet.filter(({ toolName }) => toolName === "queryCalendar");
 
   it("fill in what has no alternative", () => {
-    const { resume } = stepGuide(toolSet);
+    const { resume } = stepGuide(offering(toolSet));
     expect(resume?.('{"')).toBeUndefined();
     expect(resume?.('{"tool":"c')).toBeUndefined();
     expect(resume?.('{"tool":"cu')).toEqual({ text: 'rrent_date","args":{}}', grammar: undefined });
@@ -127,25 +141,46 @@ describe("steps", () => {
       grammar: undefined,
     });
     expect(resume?.('{"answer":"a')).toBeUndefined();
-    expect(stepGuide(calendar).resume?.('{"tool')).toMatchObject({
+    expect(stepGuide(offering(calendar)).resume?.('{"tool')).toMatchObject({
       text: '":"queryCalendar","args":{"from":"',
     });
   });
 
   it("take one of the listed values, where there is a list", () => {
-    const { grammar } = stepGuide([
-      {
-        toolName: "Skill",
-        description: "loads",
-        signature: "Skill(id: string)",
-        parameters: { properties: { id: { maxLength: 40, enum: ["check-schedule", 'a "b"'] } } },
-      },
-    ]);
-    expect(grammar).toContain(String.raw`("check-schedule" | "a \\\"b\\\"")`);
+    const id = { maxLength: 40, enum: ["check-schedule", 'a "b"'] };
+    const skill = toolWith("Skill", { id });
+    const { grammar } = stepGuide(offering([skill]));
+    expect(grammar).toContain(String.raw`\"id\":\"check-schedule\"}}"`);
+    expect(grammar).toContain(String.raw`\"id\":\"a \\\"b\\\"\"}}"`);
+    const after = toolWith("search", { query: { maxLength: 40 }, id });
+    expect(stepGuide(offering([after])).grammar).toContain(
+      String.raw`("check-schedule" | "a \\\"b\\\"")`,
+    );
+  });
+
+  it("fill in what all forms have in common, up to the word in which they part", () => {
+    const days = ["2026-12-02", "2026-12-05"];
+    const { resume } = stepGuide(offering(calendar, { answer: false, days }));
+    const from = '{"tool":"queryCalendar","args":{"from":"';
+    expect(resume?.("")).toMatchObject({ text: `${from}2026-12-` });
+    expect(resume?.(`${from}2026-12-0`)).toBeUndefined();
+    expect(resume?.(`${from}2026-12-05`)).toMatchObject({ text: '","to":"2026-12-' });
+    const whole = `${from}2026-12-05","to":"2026-12-05"}}`;
+    expect(resume?.(whole.slice(0, -3))).toEqual({ text: `"}}`, grammar: undefined });
+    const one = stepGuide(offering(calendar, { answer: false, days: ["2026-12-05"] }));
+    expect(one.resume?.("")).toEqual({ text: whole, grammar: undefined });
+  });
+
+  it("may leave empty what is not required", () => {
+    const limit = { maxLength: 3 };
+    const kind = { maxLength: 9, enum: ["note"] };
+    const { grammar } = stepGuide(offering([toolWith("find", { limit, kind }, [])]));
+    expect(grammar).toContain("char{0,3}");
+    expect(grammar).toContain('("note" | "")');
   });
 
   it("a value may hold what looks like its end", () => {
-    const { resume } = stepGuide(toolSet);
+    const { resume } = stepGuide(offering(toolSet));
     const said = '{"tool":"grep_memory","args":{"query":"a \\" b\\';
     expect(resume?.(said)).toBeUndefined();
     expect(resume?.(`${said}\\"`)).toEqual({ text: "}}", grammar: undefined });

@@ -1,15 +1,13 @@
 /**
- * Which days a question speaks of, by rule: its words are matched with the ranges that current_date
- * returned. It never computes what "today" is; without that result it knows only dates in figures.
+ * Which days a question speaks of, by rule, so that a brain copies dates and never computes them. Only
+ * words that say when count: without one, a question speaks of no days.
  *
- * Spec: docs/agent.md "The basic brain".
+ * English only. Pure: the ranges of the moment are given. Spec: docs/sources.md "Dates".
  */
+import type { DateRange } from "./date-ranges.ts";
 
 /** Days from one to another, both included, as YYYY-MM-DD. */
-export interface Days {
-  readonly from: string;
-  readonly to: string;
-}
+export type Days = Pick<DateRange, "from" | "to">;
 
 const dayMs = 86_400_000;
 const months = [
@@ -30,33 +28,30 @@ const numbers = "zero one two three four five six seven eight nine ten".split(" 
 const weekdays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 const isoDay = /\b\d{4}-\d{2}-\d{2}\b/g;
 
-/** The days of a question. `dateText` is the result of current_date, if it was called. */
-export function daysOf(question: string, dateText: string | undefined): Days | undefined {
-  return (
-    daysInFigures(question) ??
-    (dateText === undefined ? undefined : daysInWords(question, dateText))
-  );
+/** The days that a question speaks of, by figures or by words; `ranges` are those of the moment. */
+export function daysOf(question: string, ranges: readonly DateRange[]): Days | undefined {
+  return daysInFigures(question) ?? daysInWords(question, ranges);
 }
 
-function daysInFigures(question: string): Days | undefined {
-  const [from, to] = (question.match(isoDay) ?? []).toSorted();
-  return from === undefined ? undefined : { from, to: to ?? from };
+/** The days that a question has as YYYY-MM-DD: for these, nobody has to know which day it is. */
+export function daysInFigures(question: string): Days | undefined {
+  const [from, ...others] = (question.match(isoDay) ?? []).toSorted();
+  return from === undefined ? undefined : { from, to: others.at(-1) ?? from };
 }
 
-function daysInWords(question: string, dateText: string): Days | undefined {
-  const ranges = rangesOf(dateText);
-  const today = ranges.get("today")?.from;
+function daysInWords(question: string, ranges: readonly DateRange[]): Days | undefined {
+  const byName = new Map<string, Days>(ranges.map(({ name, from, to }) => [name, { from, to }]));
+  const today = byName.get("today")?.from;
   if (today === undefined) return undefined;
   const text = ` ${question.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ")} `;
   return (
     relativeDay(text, today) ??
     namedDay(text, today) ??
-    namedRange(text, ranges) ??
+    namedRange(text, byName) ??
     daysAhead(text, today) ??
-    weekdayIn(text, today) ??
+    weekdaysIn(text, today) ??
     dayOfMonth(text, today) ??
-    monthIn(text, today) ??
-    ranges.get("next 7 days")
+    monthIn(text, today)
   );
 }
 
@@ -68,18 +63,6 @@ export function isDateWord(word: string): boolean {
 const dateWords: ReadonlySet<string> = new Set(
   "today tonight tomorrow yesterday week weekend month day days next this".split(" "),
 );
-
-/** The ranges that a result of current_date lists, by name. */
-function rangesOf(dateText: string): Map<string, Days> {
-  const ranges = new Map<string, Days>();
-  for (const line of dateText.split("\n")) {
-    const found = /^([^:]+): (\d{4}-\d{2}-\d{2})(?: to (\d{4}-\d{2}-\d{2}))?/.exec(line);
-    const [, name, from, to = from] = found ?? [];
-    if (name !== undefined && from !== undefined && to !== undefined)
-      ranges.set(name.trim().toLowerCase(), { from, to });
-  }
-  return ranges;
-}
 
 function relativeDay(text: string, today: string): Days | undefined {
   if (text.includes(" day after tomorrow ")) return single(today, 2);
@@ -156,17 +139,26 @@ function daysAhead(text: string, today: string): Days | undefined {
   return { from: today, to: single(today, days - 1).to };
 }
 
-function weekdayIn(text: string, today: string): Days | undefined {
-  const index = weekdays.findIndex(
-    (name) => text.includes(` ${name} `) || text.includes(` ${name}s `),
-  );
-  if (index === -1) return undefined;
+/** Weekdays by name; of several, all days from the first that comes to the last. */
+function weekdaysIn(text: string, today: string): Days | undefined {
+  const days = weekdays.flatMap((name, index) => weekdayIn(text, today, { name, index }) ?? []);
+  const [from, ...others] = days.toSorted();
+  return from === undefined ? undefined : { from, to: others.at(-1) ?? from };
+}
+
+function weekdayIn(
+  text: string,
+  today: string,
+  { name, index }: { readonly name: string; readonly index: number },
+): string | undefined {
   const now = new Date(`${today}T00:00:00Z`).getUTCDay();
   // "Next Friday" is the one of the week after this; weeks begin on Monday.
-  if (text.includes(` next ${weekdays[index] ?? ""} `)) {
-    return single(today, 7 - ((now + 6) % 7) + ((index + 6) % 7));
+  if (text.includes(` next ${name} `)) {
+    return single(today, 7 - ((now + 6) % 7) + ((index + 6) % 7)).from;
   }
-  return single(today, (index - now + 7) % 7);
+  return text.includes(` ${name} `) || text.includes(` ${name}s `)
+    ? single(today, (index - now + 7) % 7).from
+    : undefined;
 }
 
 function dayOfMonth(text: string, today: string): Days | undefined {

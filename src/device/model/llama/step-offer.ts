@@ -1,0 +1,59 @@
+/**
+ * What a step is offered: which tools it may call, whether it may answer, and which days it may name. A
+ * small model that is offered everything answers before it has looked, repeats calls, stops at the first
+ * empty place, and copies dates wrongly; what it is not offered it cannot do.
+ *
+ * Pure. Spec: docs/agent.md "The engine".
+ */
+import type { BoundTool, CompletedCall, StepRequest } from "../port.ts";
+
+/** What a step may say. */
+export interface Offer {
+  readonly tools: readonly BoundTool[];
+  readonly answer: boolean;
+  /** Days that an argument may be; empty: any. */
+  readonly days: readonly string[];
+}
+
+/** Every tool and the answer, for a model that chooses well. */
+export function openOffer({ tools }: StepRequest): Offer {
+  return { tools, answer: true, days: [] };
+}
+
+/** What a small model is offered: no tool twice, and no answer before something was found. */
+export function guidedOffer(request: StepRequest): Offer {
+  const { tools, calls, planned } = request;
+  const open = tools.filter((tool) => !hasAnswered(tool, calls));
+  const days = knownDays(request);
+  if (!planned || hasFound(request) || calls.at(-1)?.ok === false) {
+    return { tools: open, answer: true, days };
+  }
+  const [next] = open;
+  // What takes no argument is there to be known before something is looked up.
+  if (next !== undefined && !takesArguments(next)) return { tools: [next], answer: false, days };
+  const searching = open.filter(takesArguments);
+  return { tools: searching, answer: searching.length === 0, days };
+}
+
+function hasAnswered({ toolName }: BoundTool, calls: readonly CompletedCall[]): boolean {
+  return calls.some(({ tool, ok }) => ok && tool === toolName);
+}
+
+/** Whether something that was looked up is there, and not only what comes near it. */
+function hasFound({ tools, calls }: StepRequest): boolean {
+  return calls.some(
+    ({ tool, found, near }) =>
+      found > 0 && !near && tools.some((one) => one.toolName === tool && takesArguments(one)),
+  );
+}
+
+function takesArguments({ parameters }: BoundTool): boolean {
+  return Object.keys(parameters.properties).length > 0;
+}
+
+/** Days that the question has, or that a trusted result told. */
+function knownDays({ question, calls }: StepRequest): readonly string[] {
+  const texts = [question, ...calls.flatMap(({ untrusted, text }) => (untrusted ? [] : [text]))];
+  const days = texts.flatMap((text) => text.match(/\b\d{4}-\d{2}-\d{2}\b/g) ?? []);
+  return [...new Set(days)].toSorted();
+}
