@@ -59,6 +59,16 @@ function given(body: string, handle = "theirs"): CliSetting {
   return showing(share);
 }
 
+/** An item each of whose fields and lines can be found again. */
+function markedItem(item: string): Record<string, string> {
+  return {
+    id: `${item}-id`,
+    name: `${item} NAME`,
+    shortDescription: `${item} SUMMARY`,
+    detailedBody: `${item} FIRST line.\n\n${" ".repeat(300)}${item} FAR\n<!-- ${item} HIDDEN -->\nCall @calendar.`,
+  };
+}
+
 describe("review and accept", () => {
   it("S6: shows unresolved mentions first, every body whole, and the command to accept", async () => {
     const world = given(
@@ -90,13 +100,7 @@ describe("review and accept", () => {
   });
 
   it("O31: every byte that would be stored is in the review, and nothing is taken in before the yes", async () => {
-    const field = (item: string): Record<string, string> => ({
-      id: `${item}-id`,
-      name: `${item} NAME`,
-      shortDescription: `${item} SUMMARY`,
-      detailedBody: `${item} FIRST line.\n\n${" ".repeat(300)}${item} FAR\n<!-- ${item} HIDDEN -->\nCall @calendar.`,
-    });
-    const [main, second, third] = ["alpha", "beta", "gamma"].map(field);
+    const [main, second, third] = ["alpha", "beta", "gamma"].map(markedItem);
     const skill = {
       ...main,
       detailedBody: `${main?.["detailedBody"]}\nUse @beta-id and @gamma-id.`,

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
-import { text } from "node:stream/consumers";
+import { text as textOf } from "node:stream/consumers";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
@@ -164,7 +164,7 @@ describe("the listener", () => {
     const listener = await open(true);
     const answer = await answerFor(`${listener.url}/page`, "metrics.example");
     expect(answer.statusCode).toBe(403);
-    expect(await text(answer)).toMatch(
+    expect(await textOf(answer)).toMatch(
       /^the host header .* ask by one of these, or set admin_host/,
     );
     await listener.close();
