@@ -14,18 +14,20 @@ import {
 // Likeness decides; the sixth input of "nothing fits" is the nearest concept, the fifth the menu.
 const weights: JudgeWeights = {
   line: [10, 0],
-  none: [0, 0, 0, 0, -10, 10, 0, 0, 0, 0],
+  none: [0, 0, 0, 0, -10, 10, 0, 0, 0, 0, 0, 0, 0],
   noneAbove: 0.8,
   askBelow: 0.6,
 };
 const question = (concept: number, smallTalk = 0): QuestionClues => ({
   concepts: Float32Array.of(concept, 0),
+  offers: Float32Array.of(0, 0),
   smallTalk,
 });
 const line = (handle: string, likeness: number): LineClues => ({
   handle,
   likeness: [likeness],
   concepts: Float32Array.of(0, 0),
+  askers: Float32Array.of(0, 0),
 });
 
 describe("the judge", () => {
@@ -63,7 +65,7 @@ describe("the judge", () => {
   });
 
   it("follows a known concept to the line that is like that concept's lines", () => {
-    const led: LineClues = { handle: "led", likeness: [0.3], concepts: Float32Array.of(0.9, 0) };
+    const led: LineClues = { ...line("led", 0.3), concepts: Float32Array.of(0.9, 0) };
     const plain = line("plain", 0.4);
     const verdict = { type: "pick", handle: "led" };
     expect(
