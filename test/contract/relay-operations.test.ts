@@ -121,16 +121,16 @@ describe.each(testStores())("what else the store does, on $name", ({ open }) => 
   });
 });
 
+const read = (path: string): string => readFileSync(new URL(path, import.meta.url), "utf8");
+const namesIn = (folder: string): string[] =>
+  readdirSync(new URL(folder, import.meta.url)).map((name) => folder + name);
+
 describe("contracts of the store", () => {
   /** Operations whose contract is told through a relay, in a suite that runs on every store too. */
   const throughRelay: Readonly<Record<string, string>> = {
     recoverAccount: "../relay/http/recovery.test.ts",
     renewAccount: "../relay/http/recovery.test.ts",
   };
-  const read = (path: string): string => readFileSync(new URL(path, import.meta.url), "utf8");
-  const namesIn = (folder: string): string[] =>
-    readdirSync(new URL(folder, import.meta.url)).map((name) => folder + name);
-
   it("there is one for every operation", () => {
     const store = namesIn("../../src/relay/store/").map(read).join("\n");
     const operations = [

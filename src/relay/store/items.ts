@@ -92,12 +92,11 @@ export async function insertItems(
   return outcomesOf(batch.uploads, rows);
 }
 
-/**
- * Whether copies share one row of the body. Beside the smallest body that row costs more than the
- * kilobyte it spares: it is locked and written again by every device's acknowledgement.
- */
-function isShared(upload: CheckedUpload): boolean {
-  return upload.copies.length > 1 && upload.bucket > 0;
+/** What sharing a body has to spare, or its row costs more: every acknowledgement writes it again. */
+const minSharedBytes = 4_096;
+
+function isShared({ body, copies }: CheckedUpload): boolean {
+  return (copies.length - 1) * body.length >= minSharedBytes;
 }
 
 /**
