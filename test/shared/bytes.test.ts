@@ -86,8 +86,8 @@ describe("integers and the reader", () => {
 describe("base64url", () => {
   it("writes long byte strings, whatever pieces it makes them of", () => {
     for (const length of [6_143, 6_144, 6_145, 12_289, 262_144]) {
-      const bytes = Uint8Array.from({ length }, (_, index) => (index * 167) & 255);
-      expect(toBase64Url(bytes)).toBe(Buffer.from(bytes).toString("base64url"));
+      const long = Uint8Array.from({ length }, (_, index) => (index * 167) & 255);
+      expect(toBase64Url(long)).toBe(Buffer.from(long).toString("base64url"));
     }
   });
 
