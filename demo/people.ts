@@ -3,6 +3,7 @@
  * driven by the device's own events and has a bound; nothing sleeps.
  */
 import path from "node:path";
+import { modelCache } from "../scripts/models/cache.ts";
 import type { Device, DeviceError } from "../src/device/device.ts";
 import { createDevice } from "../src/device/index.ts";
 import type { Result } from "../src/shared/result.ts";
@@ -16,6 +17,8 @@ export async function openDevice(folder: string, name: string): Promise<Device> 
       dataDir: path.join(folder, name),
       storeKey: { type: "passphrase", passphrase: "demo only" },
       delays: { echoMs: [0, 0], receiptMs: [0, 0] },
+      // Where npm run models puts them: nothing is loaded unless a chapter uses one.
+      models: { folder: modelCache() },
       onNotice: (notice) => process.stderr.write(`${name}: ${notice}\n`),
     }),
   );

@@ -1,10 +1,11 @@
 /**
- * The story's last chapter: Bob asks his own agent about the weekend. A real calendar file, the
- * basic brain, and an answer that comes from the file.
+ * The story's last chapters: Bob asks his own agent about the weekend. A real calendar file, the
+ * basic brain, and an answer that comes from the file; then a language model, where one was fetched.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { type AgentEvent, answerOf } from "../src/device/agent/events.ts";
+import { cachedModel } from "../scripts/models/cache.ts";
+import { type AgentEvent, answerOf, stopOf } from "../src/device/agent/events.ts";
 import type { Device } from "../src/device/device.ts";
 import type { Narrator } from "./narrator.ts";
 import { valueOf } from "./people.ts";
@@ -59,6 +60,26 @@ export async function askAboutTheWeekend(
     "the answer names the event",
   );
   narrator.expect(bob.agent.runs().length === 2, "both runs are kept, and can be shown again");
+  await askTheModel(narrator, bob, question);
+}
+
+/** Asks a language model the same. Without one the story is whole, and says how to get it. */
+async function askTheModel(narrator: Narrator, bob: Device, question: string): Promise<void> {
+  const name = "qwen-coder-1.5b";
+  if (cachedModel(name) === undefined) {
+    narrator.say(`A language model answers here as well, once npm run models ${name} has run.`);
+    return;
+  }
+  narrator.chapter(`Bob lets ${name} answer the same question, on this machine`);
+  valueOf(await bob.models.use(name));
+  narrator.say("The file's hash is right, and it plans. An idle laptop answers within seconds.");
+  const events = valueOf(await bob.agent.ask(question));
+  for (const event of events) tell(narrator, event);
+  narrator.expect(
+    events.some((event) => event.type === "tool-result" && event.tool === "queryCalendar"),
+    "it looked into the calendar",
+  );
+  narrator.expect(stopOf(events)?.reason === "answered", "and then answered");
 }
 
 function tell(narrator: Narrator, event: AgentEvent): void {

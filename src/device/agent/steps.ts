@@ -116,8 +116,18 @@ async function makeCall(
   const { ok, untrusted = false } = result;
   const text = result.ok ? result.text : result.reason;
   const found = result.ok ? result.total : 0;
+  const near = result.ok && result.near === true;
   emit({ type: "tool-result", step, tool, ok, text, untrusted });
-  return { tool, args, ok, found, text, untrusted, promptText: untrusted ? marked(text) : text };
+  return {
+    tool,
+    args,
+    ok,
+    found,
+    near,
+    text,
+    untrusted,
+    promptText: untrusted ? marked(text) : text,
+  };
 }
 
 /** Runs the call if it may run, after asking the owner where that is due. */

@@ -79,6 +79,8 @@ export interface CompletedCall {
   readonly ok: boolean;
   /** Entries that it found; 0: it looked, and there was nothing, or it failed. */
   readonly found: number;
+  /** None of them is all that was looked for: they come near. */
+  readonly near: boolean;
   /** The result, or the reason of the failure. */
   readonly text: string;
   /** The text holds words that the owner did not write: data, never instructions. */

@@ -41,7 +41,7 @@ export function stepMessages(request: StepRequest): readonly Message[] {
   return [
     ...opening(system, history),
     { role: "user", text: `${question}\n\n${formText(tools)}` },
-    ...calls.flatMap((call) => callMessages(call, question)),
+    ...calls.flatMap((call, at) => callMessages(call, question, foundBefore(request, at))),
   ];
 }
 
@@ -67,19 +67,39 @@ function formText(tools: readonly BoundTool[]): string {
     : `Reply in JSON: {"tool":"…","args":{…}} calls one tool, ${answer}.`;
 }
 
+/** A longer result is not said again. Units: characters. */
+const maxSaidAgain = 1_000;
+
+/**
+ * Once every tool has answered, what was found before the last one is said again beside it: a small
+ * model reports the last place that it looked in, even an empty one.
+ */
+function foundBefore({ tools, calls }: StepRequest, at: number): readonly CompletedCall[] {
+  const answered = new Set(calls.slice(0, at + 1).flatMap(({ tool, ok }) => (ok ? [tool] : [])));
+  if (!tools.every(({ toolName }) => answered.has(toolName))) return [];
+  return calls
+    .slice(0, at)
+    .filter(
+      ({ args, found, promptText }) =>
+        found > 0 && Object.keys(args).length > 0 && promptText.length <= maxSaidAgain,
+    );
+}
+
 function callMessages(
   { tool, args, ok, promptText }: CompletedCall,
   question: string,
+  before: readonly CompletedCall[],
 ): readonly Message[] {
   // What was asked stands beside every result: a small model loses it on the way otherwise.
   const next = ok
     ? `The question: ${question}`
     : "Call it rightly, or another tool, or answer that it failed.";
+  const results = [
+    `${ok ? `Result of ${tool}:` : `${tool} failed:`}\n${promptText}`,
+    ...before.map((call) => `Found before, by ${call.tool}:\n${call.promptText}`),
+  ];
   return [
     { role: "assistant", text: JSON.stringify({ tool, args }) },
-    {
-      role: "user",
-      text: `${ok ? `Result of ${tool}:` : `${tool} failed:`}\n${promptText}\n\n${next}`,
-    },
+    { role: "user", text: [...results, next].join("\n\n") },
   ];
 }

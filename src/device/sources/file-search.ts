@@ -21,18 +21,20 @@ export interface FoundFile {
   readonly by: "name" | "content";
 }
 
-/** Files that fit, best first. `total` is bounded. `undefined` for a query without words. */
+/** Files that fit, best first. `total` is bounded; `near`: none has every word. `undefined` for a query without words. */
 export function searchFiles(
   tx: ReadTx,
   query: string,
   limit: number,
-): { readonly files: readonly FoundFile[]; readonly total: number } | undefined {
+):
+  | { readonly files: readonly FoundFile[]; readonly total: number; readonly near: boolean }
+  | undefined {
   const words = searchWords(query);
   if (words.length === 0) return undefined;
   const strict = [`name : (${allOf(words)})`, `(${allOf(words)})`];
   const loose = [`name : (${anyOf(words)})`, `(${anyOf(words)})`];
   const found = collect(tx, strict, limit);
-  return found.total > 0 ? found : collect(tx, loose, limit);
+  return found.total > 0 ? { ...found, near: false } : { ...collect(tx, loose, limit), near: true };
 }
 
 /** Runs a search by name and one by everything; whoever is found by name comes first, and once. */

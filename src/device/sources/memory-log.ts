@@ -110,6 +110,8 @@ export interface FoundLines {
   readonly rows: readonly MemoryRow[];
   readonly total: number;
   readonly atLeast: boolean;
+  /** None has every word. */
+  readonly near: boolean;
 }
 
 /**
@@ -129,13 +131,14 @@ export function searchMemory(
   const all = matchMemory(tx, allOf(words), { limit, by: "newest", without });
   const found = all.total > 0 ? all : matchMemory(tx, anyOf(words), { limit, by: "best", without });
   const atLeast = found.total >= memorySearchDepth;
-  if (near.length === 0) return { ...found, atLeast };
+  const isNear = all.total === 0;
+  if (near.length === 0) return { ...found, atLeast, near: isNear };
   const heard = near.flatMap(({ row }) => memoryRow(tx, row, without) ?? []);
   const known = new Map([...heard, ...found.rows].map((line) => [line.row, line]));
   const fused = fuseRanks([found.rows.map(({ row }) => row), heard.map(({ row }) => row)]);
   const more = known.size - found.rows.length;
   const rows = fused.slice(0, limit).flatMap((row) => known.get(row) ?? []);
-  return { rows, total: found.total + more, atLeast };
+  return { rows, total: found.total + more, atLeast, near: isNear };
 }
 
 /** The newest lines, newest first. */

@@ -55,23 +55,27 @@ export function removeNote(tx: WriteTx, row: number): Result<undefined, SourceEr
 
 /**
  * Notes that hold every word, or else any, fused with those that are near in meaning; `undefined` when
- * the query holds no word.
+ * the query holds no word. `near`: none holds every word.
  */
 export function searchNotes(
   tx: ReadTx,
   query: string,
   limit: number,
   near: readonly Near[] = [],
-): { readonly rows: readonly NotebookRow[]; readonly total: number } | undefined {
+):
+  | { readonly rows: readonly NotebookRow[]; readonly total: number; readonly near: boolean }
+  | undefined {
   const words = searchWords(query);
   if (words.length === 0) return undefined;
   const all = matchNotebook(tx, allOf(words), limit);
   const worded = all.total > 0 ? all : matchNotebook(tx, anyOf(words), limit);
-  if (near.length === 0) return worded;
+  const isNear = all.total === 0;
+  if (near.length === 0) return { ...worded, near: isNear };
   const fused = fuseRanks([worded.rows.map(({ row }) => row), near.map(({ row }) => row)]);
   const known = new Set(worded.rows.map(({ row }) => row));
   const rows = fused.slice(0, limit).flatMap((row) => notebookRow(tx, row) ?? []);
-  return { rows, total: worded.total + fused.filter((row) => !known.has(row)).length };
+  const total = worded.total + fused.filter((row) => !known.has(row)).length;
+  return { rows, total, near: isNear };
 }
 
 function noSuchNote(row: number): SourceError {

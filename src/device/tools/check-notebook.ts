@@ -38,7 +38,7 @@ export function checkNotebook(
           `${dateOf(changedMs, zone)}${writer === "agent" ? " (noted by the agent)" : ""}: ${text}`,
       );
       const untrusted = found.rows.some(({ writer }) => writer === "agent");
-      return entriesResult(lines, { untrusted, total: found.total });
+      return entriesResult(lines, { untrusted, total: found.total, near: found.near });
     },
   };
 }

@@ -40,7 +40,12 @@ export async function searchHere(
     return { ok: true, text, shown: 0, total: 0, untrusted: true };
   }
   const lines = found.files.map((file) => fileLine(file, zone));
-  return entriesResult(lines, { untrusted: true, total: found.total, notes: remarks });
+  return entriesResult(lines, {
+    untrusted: true,
+    total: found.total,
+    near: found.near,
+    notes: remarks,
+  });
 }
 
 const nothingGranted =

@@ -113,10 +113,14 @@ describe("grep_memory", () => {
     receive("ben", "apples and pears", "contact");
     receive("ben", "apples apples apples", "contact");
     receive("ben", "nothing of the kind", "contact");
-    expect(await grep("apples pears")).toMatchObject({ total: 1 });
+    const all = await grep("apples pears");
+    expect(all).toMatchObject({ total: 1 });
+    expect(all.ok && all.near).not.toBe(true);
     const any = await grep("apples plums");
-    expect(any).toMatchObject({ total: 2 });
-    expect(any.ok && any.text.split("\n")[0]).toContain("apples apples apples");
+    expect(any).toMatchObject({ total: 2, near: true });
+    const [notice, first] = any.ok ? any.text.split("\n") : [];
+    expect(notice).toBe("none has all of these words; the nearest:");
+    expect(first).toContain("apples apples apples");
   });
 
   it("D8: strangers and blocked people are not found, until they are contacts", async () => {

@@ -39,11 +39,11 @@ function hasAnswered({ toolName }: BoundTool, calls: readonly CompletedCall[]): 
   return calls.some(({ tool, ok }) => ok && tool === toolName);
 }
 
-/** Whether something that was looked up is there. */
+/** Whether something that was looked up is there, and not only what comes near it. */
 function hasFound({ tools, calls }: StepRequest): boolean {
   return calls.some(
-    ({ tool, found }) =>
-      found > 0 && tools.some((one) => one.toolName === tool && takesArguments(one)),
+    ({ tool, found, near }) =>
+      found > 0 && !near && tools.some((one) => one.toolName === tool && takesArguments(one)),
   );
 }
 

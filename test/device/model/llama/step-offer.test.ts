@@ -14,7 +14,8 @@ const toolsOf = (skill: string): StepRequest["tools"] =>
 
 function call(tool: string, found: number, given: Partial<CompletedCall> = {}): CompletedCall {
   const text = "t";
-  return { tool, args: {}, ok: true, found, text, untrusted: false, promptText: text, ...given };
+  const said = { text, untrusted: false, promptText: text };
+  return { tool, args: {}, ok: true, found, near: false, ...said, ...given };
 }
 
 interface Offered {
@@ -58,6 +59,11 @@ describe("a small model that follows a plan", () => {
     expect(offered("search-info", next)).toMatchObject({ tools: searches, answer: false });
     const found = offered("search-info", [call("check_notebook", 2)]);
     expect(found).toMatchObject({ tools: ["list_devices", ...searches], answer: true });
+  });
+
+  it("goes on after a place that has only what comes near", () => {
+    const near = offered("search-info", [call("check_notebook", 2, { near: true })]);
+    expect(near).toMatchObject({ tools: ["list_devices"], answer: false });
   });
 
   it("answers when every place was empty", () => {
