@@ -14,6 +14,7 @@ import { relayDecay } from "./relay-decay.ts";
 import { relayFootprint } from "./relay-footprint.ts";
 import { relayLatency } from "./relay-latency.ts";
 import { relayThroughput } from "./relay-throughput.ts";
+import { relayTiming } from "./relay-timing.ts";
 
 const benches: readonly Bench[] = [
   relayThroughput,
@@ -21,6 +22,7 @@ const benches: readonly Bench[] = [
   relayConnections,
   relayDecay,
   relayFootprint,
+  relayTiming,
   deviceSend,
   deviceDrain,
   agentOverhead,

@@ -3,22 +3,23 @@
  * in scripts/router/bank. Seeded: the same text gives the same weights. Format the file after.
  *
  * Two trainings. The first leaves a quarter of the concepts out and only serves to fit the judge on
- * what it does not know; the second knows all and is what ships. Spec: docs/agent.md "Routers".
+ * what it does not know; the second knows all and is what ships. Thresholds are chosen on requests
+ * set aside for that. Spec: docs/agent.md "Routers".
  */
 import { parseArgs } from "node:util";
 
 import { encodeBackground } from "../src/device/router/background.ts";
-import { questionClues } from "../src/device/router/judge.ts";
 import { createLineMemory } from "../src/device/router/line-memory.ts";
-import { embed, staticLines, type StaticSpace } from "../src/device/router/static.ts";
+import { embed, staticClues, staticLines, type StaticSpace } from "../src/device/router/static.ts";
 import { encodeTable } from "../src/device/router/table.ts";
 import type { StaticWeights } from "../src/device/router/weights.ts";
 import { backgroundOf } from "./router/background.ts";
-import { fitJudge, type KindWeights } from "./router/calibrate.ts";
+import { fitJudge, type KindWeights, type Observation } from "./router/calibrate.ts";
 import { talk, type Topic, topics, wholeTopics } from "./router/corpus.ts";
+import { devTrials } from "./router/dev-trials.ts";
 import { trainingPairs } from "./router/pairs.ts";
 import { seededRandom } from "./router/random.ts";
-import { makeTrials, splitTopics } from "./router/trials.ts";
+import { makeTrials, splitTopics, type Trial } from "./router/trials.ts";
 import { type Settings, trainTable } from "./router/two-tower.ts";
 import { writeWeights } from "./router/weights-file.ts";
 
@@ -58,19 +59,13 @@ const partial = spaceOf(
   })),
   talk.known,
 );
+const full = spaceOf(wholeTopics, [...talk.known, ...talk.keptBack]);
 const judge = fitJudge(
-  makeTrials(split, trials, random).map((trial) => {
-    const asked = embed(partial.table, trial.request);
-    return {
-      trial,
-      question: questionClues(partial.background, asked),
-      lines: staticLines(partial, { question: trial.request, asked }, trial.menu),
-    };
-  }),
+  observe(partial, makeTrials(split, trials, random)),
+  observe(full, devTrials),
   kindWeights,
   say,
 );
-const full = spaceOf(wholeTopics, [...talk.known, ...talk.keptBack]);
 const weights: StaticWeights = {
   table: encodeTable(full.table),
   background: encodeBackground(full.background),
@@ -78,6 +73,18 @@ const weights: StaticWeights = {
 };
 writeWeights({ out, router: "static", script: "scripts/train-router.ts", weights });
 say(`${out} written`);
+
+/** Trials as a router sees them. */
+function observe(space: StaticSpace, of: readonly Trial[]): readonly Observation[] {
+  return of.map((trial) => {
+    const asked = embed(space.table, trial.request);
+    return {
+      trial,
+      question: staticClues(space.background, asked),
+      lines: staticLines(space, { question: trial.request, asked }, trial.menu),
+    };
+  });
+}
 
 function spaceOf(learned: readonly Topic[], smallTalk: readonly string[]): StaticSpace {
   const pairs = trainingPairs(

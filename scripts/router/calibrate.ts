@@ -21,53 +21,91 @@ export interface Observation {
   readonly lines: readonly LineClues[];
 }
 
-/** At most this share of requests that a skill serves may be told that nothing fits. */
+/** At most this share of the set-aside requests that a skill serves may be told that nothing fits. */
 const wronglyClaimed = 0.05;
 /** At most this share of right choices may become questions to the owner. */
 const needlesslyAsked = 0.1;
 /** How much a trial of each kind counts. */
 export type KindWeights = Readonly<Record<TrialKind, number>>;
 
-/** Fits all of it, and says how it fares. */
+/**
+ * Fits weights on trials and chooses thresholds on the requests that are set aside for that, and says
+ * how both fare.
+ */
 export function fitJudge(
-  observations: readonly Observation[],
+  trials: readonly Observation[],
+  setAside: readonly Observation[],
   kindWeights: KindWeights,
   say: (line: string) => void,
 ): JudgeWeights {
-  const fitting = observations.filter(({ trial }) => trial.wanted >= 0);
+  const fitting = trials.filter(({ trial }) => trial.wanted >= 0);
   const line = fitLines(fitting, kindWeights);
-  const cases = observations.map(({ trial, question, lines }) => {
-    const scores = lines.map((one) => scoreOf(line, lineInputs(question, one)));
-    return {
-      trial,
-      weight: kindWeights[trial.kind],
-      inputs: noneInputs(scores, question, lines),
-      share: bestShare(scores),
-      right: trial.wanted >= 0 && scores[trial.wanted] === Math.max(...scores),
-      among: scores.filter((score) => score > (scores[trial.wanted] ?? 0)).length < 3,
-    };
-  });
+  const cases = trials.map((one) => scored(one, line, kindWeights[one.trial.kind]));
   const none = fitNone(cases);
-  const judged = cases.map((one) => ({ ...one, none: logistic(scoreOf(none, one.inputs)) }));
-  const wanted = judged.filter(({ trial }) => trial.wanted >= 0);
+  const judgedBy = (one: Scored): Judged => ({
+    ...one,
+    none: logistic(scoreOf(none, one.inputs)),
+  });
+  const chosen = setAside.map((one) => judgedBy(scored(one, line, 1)));
+  const wanted = chosen.filter(({ trial }) => trial.wanted >= 0);
   const noneAbove = lowest(
     (above) => shareOf(wanted, (one) => one.none >= above) <= wronglyClaimed,
   );
   const right = wanted.filter((one) => one.right && one.none < noneAbove);
   const askBelow =
     lowest((below) => shareOf(right, ({ share }) => share < below) > needlesslyAsked) - gridStep;
+  const weights = { line: rounded(line), none: rounded(none), noneAbove, askBelow };
+  const judged = cases.map(judgedBy);
   for (const kind of Object.keys(kindWeights)) {
     const of = judged.filter(({ trial }) => trial.kind === kind);
-    const parts = {
-      right: shareOf(of, (one) => one.right),
-      "right or next two": shareOf(of, ({ trial, among }) => trial.wanted >= 0 && among),
-      "nothing fits": shareOf(of, (one) => one.none >= noneAbove),
-      asked: shareOf(of, (one) => one.none < noneAbove && one.share < askBelow),
-    };
-    const shares = Object.entries(parts).map(([name, share]) => `${name} ${share.toFixed(3)}`);
-    say(`${kind} (${of.length}): ${shares.join(", ")}`);
+    tell(kind, of, weights, say);
   }
-  return { line: rounded(line), none: rounded(none), noneAbove, askBelow };
+  tell("set aside, fits", wanted, weights, say);
+  const unserved = chosen.filter(({ trial }) => trial.wanted < 0);
+  tell("set aside, nothing", unserved, weights, say);
+  return weights;
+}
+
+interface Scored extends NoneCase {
+  readonly share: number;
+  readonly right: boolean;
+  readonly among: boolean;
+}
+
+interface Judged extends Scored {
+  readonly none: number;
+}
+
+function scored(
+  { trial, question, lines }: Observation,
+  line: readonly number[],
+  weight: number,
+): Scored {
+  const scores = lines.map((one) => scoreOf(line, lineInputs(question, one)));
+  return {
+    trial,
+    weight,
+    inputs: noneInputs(scores, question, lines),
+    share: bestShare(scores),
+    right: trial.wanted >= 0 && scores[trial.wanted] === Math.max(...scores),
+    among: scores.filter((score) => score > (scores[trial.wanted] ?? 0)).length < 3,
+  };
+}
+
+function tell(
+  label: string,
+  of: readonly Judged[],
+  { noneAbove, askBelow }: JudgeWeights,
+  say: (line: string) => void,
+): void {
+  const parts = {
+    right: shareOf(of, (one) => one.right),
+    "right or next two": shareOf(of, ({ trial, among }) => trial.wanted >= 0 && among),
+    "nothing fits": shareOf(of, (one) => one.none >= noneAbove),
+    asked: shareOf(of, (one) => one.none < noneAbove && one.share < askBelow),
+  };
+  const shares = Object.entries(parts).map(([name, share]) => `${name} ${share.toFixed(3)}`);
+  say(`${label} (${of.length}): ${shares.join(", ")}`);
 }
 
 const gridStep = 0.01;

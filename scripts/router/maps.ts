@@ -57,6 +57,28 @@ export function trainMaps(
   return { requestMap, lineMap };
 }
 
+/** Trains several times and takes the mean: what two trainings differ in by chance goes. */
+export function trainMeanMaps(
+  topics: readonly Topic[],
+  vectors: ReadonlyMap<string, Float32Array>,
+  random: Random,
+  trainings: number,
+): { readonly requestMap: Table; readonly lineMap: Table } {
+  const trained = Array.from({ length: trainings }, () => trainMaps(topics, vectors, random));
+  return {
+    requestMap: meanOf(trained.map(({ requestMap }) => requestMap)),
+    lineMap: meanOf(trained.map(({ lineMap }) => lineMap)),
+  };
+}
+
+function meanOf(tables: readonly Table[]): Table {
+  const mean = identity(tables[0]?.dims ?? 0);
+  for (const at of mean.values.keys()) {
+    mean.values[at] = tables.reduce((sum, { values }) => sum + values[at]! / tables.length, 0);
+  }
+  return mean;
+}
+
 function identity(dims: number): Table {
   const values = new Float32Array(dims * dims);
   for (let at = 0; at < dims; at += 1) values[at * dims + at] = 1;

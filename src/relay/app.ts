@@ -2,6 +2,8 @@
  * Composition root of the relay: ties store, delivery and the two edges together over one open
  * database. It decides nothing; every rule lives in the part that it wires.
  */
+import type { Server } from "node:http";
+
 import type { Clock } from "../shared/clock.ts";
 import { originHash } from "../shared/crypto/origin.ts";
 import { systemRng } from "../shared/rng.ts";
@@ -16,6 +18,7 @@ import { createRecipients, type Recipients } from "./delivery/recipients.ts";
 import { createStoragePressure, type StoragePressure } from "./delivery/storage-pressure.ts";
 import { createWakeups, type Wakeups } from "./delivery/wakeup.ts";
 import { delivering } from "./counted.ts";
+import { createClientAddress } from "./http/client-address.ts";
 import type { RelayHttp } from "./http/replies.ts";
 import { createHttpServer } from "./http/server.ts";
 import { addHttpRoutes, type RouteParts } from "./http-routes.ts";
@@ -37,7 +40,7 @@ import type { Sql } from "./store/sql-values.ts";
 import { createAuthenticate } from "./ws/authenticate.ts";
 import { ConnectionRegistry } from "./ws/registry.ts";
 import { createAnswerRequest } from "./ws/requests.ts";
-import { maxDeviceFrameBytes, registerDeviceRoute } from "./ws/route.ts";
+import { registerDeviceRoute } from "./ws/route.ts";
 
 /** What an app is built from. */
 export interface RelayAppOptions {
@@ -81,10 +84,10 @@ const maxWaitingLookups = 8_192;
 
 /** Wires a relay. */
 export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp> {
-  const { config, sql, planOnce, clock, log } = options;
+  const { sql, planOnce, clock, log } = options;
   const registry = new ConnectionRegistry();
-  const onFailure = (code: string): void => log.error({ code }, "request failed");
-  const http = await createServer(options, registry, onFailure);
+  const edge = createEdge(options);
+  const http = await createServer(options, registry, edge.onFailure);
   const wakeups = createWakeups();
   const metrics = createMetrics();
   const recipients = createRelayRecipients(options);
@@ -111,20 +114,17 @@ export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp
     metrics,
   });
   const storage = createRelayStorage(options);
-  const origin = { text: "", digest: new Uint8Array(32) };
-  const addressLimit = createRateLimit({ perMinute: config.addressRequestsPerMinute, clock });
-  const probes = createProbes();
-  const joined = { probes, registry, neighbourhood, recipients, metrics, addressLimit, origin };
+  const joined = { ...edge, registry, neighbourhood, recipients, metrics };
   const keyPorts = createKeyPorts({ ...options, ...joined, laneOf: lanes.numberOf });
   const readiness = (): Promise<Readiness> => readReadiness(sql, storage, clock);
-  const parts = { ...options, lanes, wakeups, storage, readiness, keyPorts, onFailure, ...joined };
+  const parts = { ...options, lanes, wakeups, storage, readiness, keyPorts, ...joined };
   addHttpRoutes(http, parts);
-  addDeviceRoute(http, parts);
+  addDeviceRoute(http.server, parts);
   return {
     http,
     expiry,
-    probes,
-    setOrigin: (text) => Object.assign(origin, { text, digest: originHash(text) }),
+    probes: edge.probes,
+    setOrigin: (text) => Object.assign(edge.origin, { text, digest: originHash(text) }),
     scrape: () => scrape(parts),
     readiness,
     watchStorage: storage.start,
@@ -145,6 +145,17 @@ function scrape({ metrics, registry, storage, sql, clock }: Parts): ReturnType<R
   });
 }
 
+/** What requests and upgrades are met with, whatever they ask. */
+function createEdge({ config, clock, log }: RelayAppOptions) {
+  return {
+    addressLimit: createRateLimit({ perMinute: config.addressRequestsPerMinute, clock }),
+    clientAddress: createClientAddress(config.trustedProxies),
+    origin: { text: "", digest: new Uint8Array(32) },
+    probes: createProbes(),
+    onFailure: (code: string): void => log.error({ code }, "request failed"),
+  };
+}
+
 function createServer(
   { config, clock }: RelayAppOptions,
   registry: ConnectionRegistry,
@@ -152,7 +163,6 @@ function createServer(
 ): Promise<RelayHttp> {
   return createHttpServer({
     trustedProxies: config.trustedProxies,
-    maxFrameBytes: maxDeviceFrameBytes,
     closeSockets: () => registry.closeAll(after(clock, config.drainMs)),
     clock,
     onFailure,
@@ -209,11 +219,11 @@ function createRelayExpiry(options: RelayAppOptions, metrics: Metrics): Expiry {
   });
 }
 
-function addDeviceRoute(http: RelayHttp, parts: Parts): void {
+function addDeviceRoute(server: Server, parts: Parts): void {
   const { sql, state, clock, log, lanes, registry, neighbourhood, metrics } = parts;
   const answer = createAnswerRequest(createRequestPorts(parts));
   registerDeviceRoute(
-    http,
+    server,
     {
       authenticate: createAuthenticate(
         (deviceId) => withinBound(findDevice(sql, deviceId), clock),
@@ -246,6 +256,6 @@ function addDeviceRoute(http: RelayHttp, parts: Parts): void {
         },
       },
     },
-    { address: parts.addressLimit, clock },
+    { clientAddress: parts.clientAddress, address: parts.addressLimit, clock },
   );
 }

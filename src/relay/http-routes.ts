@@ -15,6 +15,7 @@ import type { StoragePressure } from "./delivery/storage-pressure.ts";
 import { createSubmit } from "./delivery/submit.ts";
 import { registerAccounts } from "./http/accounts.ts";
 import { registerBundles } from "./http/bundles.ts";
+import type { ClientAddress } from "./http/client-address.ts";
 import { registerEnvelopes } from "./http/envelopes.ts";
 import { registerInfo } from "./http/info.ts";
 import { registerOpenapi } from "./http/openapi.ts";
@@ -48,6 +49,7 @@ export interface RouteParts {
   /** What identity keys may ask. */
   readonly keyPorts: Pick<RecoveryPorts, "accountOfKey" | "chainOf" | "recover" | "renew">;
   readonly probes: Probes;
+  readonly clientAddress: ClientAddress;
   /** Told the code of a request that failed. */
   readonly onFailure: (code: string) => void;
 }
@@ -87,7 +89,7 @@ function addSending(http: RelayHttp, parts: RouteParts): void {
   const submit = createSubmit({ admissions, acceptFor, ...limits, originDigest, storage, clock });
   registerEnvelopes(http, {
     submit: counted(submit, parts.metrics),
-    trustedProxies: config.trustedProxies,
+    clientAddress: parts.clientAddress,
     onFailure: parts.onFailure,
     clock,
   });

@@ -1,6 +1,6 @@
 /** What is shipped for operators agrees with the programs, as far as tools can tell. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
@@ -119,7 +119,43 @@ describe("containers", () => {
     expect(client === undefined ? 0 : spawnSync(client, config).status).toBe(0);
   });
 
-  it("run without root, read-only, without capabilities, with secrets as files and health asked by number", () => {
+  it("O3, O26: the image copies what there is, compiles nothing, and has every package that the relay loads", () => {
+    const image = read("Dockerfile");
+    const copied = [...image.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names = ""]) =>
+      names.split(" "),
+    );
+    expect(copied).toContain("migrations");
+    expect(copied.filter((name) => !existsSync(name))).toEqual([]);
+    // glibc, and no install script: there is nothing that a missing compiler could break.
+    expect([...image.matchAll(/^FROM (\S+)/gm)].map(([, from]) => from)).toEqual([
+      "node:24-bookworm",
+      "node:24-bookworm-slim",
+      "node:24-bookworm-slim",
+    ]);
+    const installs = image.match(/^RUN npm ci.*$/gm) ?? [];
+    expect(installs.filter((line) => !line.includes("--ignore-scripts"))).toEqual([]);
+    const { dependencies } = JSON.parse(read("package.json"));
+    const packages = packagesOf("src/relay", "src/shared");
+    expect(packages.length).toBeGreaterThan(8);
+    expect(packages.filter((name) => !(name in dependencies))).toEqual([]);
+    expect(packages).not.toContain("better-sqlite3");
+  });
+
+  it("O7: the compose file and the units set only what the relay understands, and nothing is missing", () => {
+    const names = read("docker-compose.yml").matchAll(/^ {6}(PIXIE_RELAY_\w+): "?([^"\n]*)"?$/gm);
+    const env = Object.fromEntries(
+      [...names].map(([, name = "", value = ""]) => [
+        name,
+        value.replace(/^\$\{.*:-(.*)\}$/, "$1"),
+      ]),
+    );
+    expect(Object.keys(env)).toContain("PIXIE_RELAY_REGISTRATION");
+    const loaded = loadRelayConfig({ flags: {}, env });
+    expect(loaded.ok ? [] : loaded.error.problems).toEqual([]);
+    expect(loadRelayConfig({ flags: {}, env: { ...env, PIXIE_RELAY_GONE: "1" } }).ok).toBe(false);
+  });
+
+  it("O22: run without root, read-only, without capabilities, with secrets as files and health asked by number", () => {
     const services = read("docker-compose.yml")
       .split(/^ {2}(?=relay:|postgres:)/m)
       .slice(1);
@@ -143,6 +179,27 @@ describe("containers", () => {
     expect(image).toMatch(/^HEALTHCHECK .*"relay", "health"/m);
   });
 });
+
+/** Packages that the sources of some folders name. */
+function packagesOf(...folders: readonly string[]): readonly string[] {
+  const specifiers = folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts"))
+      .flatMap((name) => [
+        ...read(path.join(folder, name)).matchAll(/(?:from|import\() ?"([^."][^"]*)"/g),
+      ])
+      .map(([, specifier = ""]) => specifier),
+  );
+  const packages = specifiers
+    .filter((specifier) => !specifier.startsWith("node:"))
+    .map((specifier) =>
+      specifier
+        .split("/")
+        .slice(0, specifier.startsWith("@") ? 2 : 1)
+        .join("/"),
+    );
+  return [...new Set(packages)];
+}
 
 function hasCompose(client: string): boolean {
   const words = client === "docker" ? ["compose", "version"] : ["version"];

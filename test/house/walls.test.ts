@@ -106,7 +106,7 @@ describe("the import walls", () => {
       `import "data:text/javascript,export{}";`,
       `import "#subpath";`,
       `import "fastify";`,
-      `import "@fastify/websocket";`,
+      `import "@fastify/swagger";`,
       `import "node:module";`,
       `import "fs";`,
       `process.getBuiltinModule("fastify");`,

@@ -38,7 +38,7 @@ function config(sources: Partial<Parameters<typeof loadRelayConfig>[0]>): RelayC
 }
 
 describe("the sources", () => {
-  it("are not needed: everything has a default", () => {
+  it("O7: are not needed: everything has a default, so no update can ask for one", () => {
     expect(config({})).toEqual(defaultConfig);
     expect(config({})).toMatchObject({ host: "127.0.0.1", port: 7470, registration: "open" });
   });

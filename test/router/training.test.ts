@@ -11,8 +11,7 @@ import { talk, topics } from "../../scripts/router/corpus.ts";
 import { trainMaps } from "../../scripts/router/maps.ts";
 import { seededRandom } from "../../scripts/router/random.ts";
 import { makeTrials, splitTopics } from "../../scripts/router/trials.ts";
-import { embeddingLines, learnLine } from "../../src/device/router/embedding.ts";
-import { questionClues } from "../../src/device/router/judge.ts";
+import { embeddingSpace, learnLine, seeMenu } from "../../src/device/router/embedding.ts";
 import { lineText } from "../../src/device/router/text.ts";
 import { createWordEmbedder } from "../support/word-embedder.ts";
 
@@ -58,30 +57,30 @@ describe("training", () => {
     const vectorOf = (text: string): Float32Array => vectors.get(text) ?? new Float32Array(48);
     const split = splitTopics(topics, 8, 1);
     const random = seededRandom(3);
-    const maps = trainMaps(split.known, vectors, random, 2);
-    const space = { ...maps, background: backgroundOf(split.known, talk.known, vectorOf) };
+    const { requestMap, lineMap } = trainMaps(split.known, vectors, random, 2);
+    const background = backgroundOf(split.known, talk.known, vectorOf);
+    const space = embeddingSpace(requestMap, lineMap, background);
     const said: string[] = [];
-    const judge = fitJudge(
-      makeTrials(split, 150, random).map((trial) => {
-        const asked = vectorOf(trial.request);
-        const known = new Map(
-          trial.menu.map(({ handle, line }) => {
-            const text = lineText(handle, line);
-            return [text, learnLine(space, vectorOf(text))] as const;
-          }),
-        );
-        return {
-          trial,
-          question: questionClues(space.background, asked),
-          lines: embeddingLines(space, { question: trial.request, asked, known }, trial.menu),
-        };
-      }),
-      { field: 1, unknown: 1, known: 1, off: 1, talk: 1, near: 1 },
-      (line) => said.push(line),
-    );
+    const observed = makeTrials(split, 150, random).map((trial) => {
+      const asked = vectorOf(trial.request);
+      const known = new Map(
+        trial.menu.map(({ handle, line }) => {
+          const text = lineText(handle, line);
+          return [text, learnLine(space, vectorOf(text))] as const;
+        }),
+      );
+      const { clues, lines } = seeMenu(
+        space,
+        { question: trial.request, asked, known },
+        trial.menu,
+      );
+      return { trial, question: clues, lines };
+    });
+    const kinds = { field: 1, unknown: 1, known: 1, off: 1, talk: 1, near: 1 };
+    const judge = fitJudge(observed, observed, kinds, (line) => said.push(line));
     expect(judge.line[0]).toBeGreaterThan(0);
     expect(judge.line).toHaveLength(4);
-    expect(said).toHaveLength(6);
+    expect(said).toHaveLength(8);
     const claimed = said
       .filter((line) => /^(field|unknown|known) /.test(line))
       .map((line) => Number(/nothing fits ([\d.]+)/.exec(line)?.[1]));

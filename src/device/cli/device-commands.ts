@@ -195,10 +195,11 @@ async function doctor({ withSession }: Invocation): Promise<Outcome> {
   return await withSession({ connect: true }, async (session) => {
     const answer = await session.call("status", {});
     if (!answer.ok) return answer;
-    const { connection, relayOffsetMs, setAside, outboxOpen } = answer.value;
+    const { identity, connection, relayOffsetMs, setAside, outboxOpen } = answer.value;
+    const where = identity === null ? "" : ` at ${identity.relayOrigin}`;
     const checks: readonly Check[] = [
       { check: "store", good: true, message: "opens" },
-      { check: "relay", good: connection === "ready", message: connection },
+      { check: "relay", good: connection === "ready", message: `${connection}${where}` },
       {
         check: "clock",
         good: Math.abs(relayOffsetMs) < maxOffsetMs,

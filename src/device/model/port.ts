@@ -64,6 +64,8 @@ export interface BoundTool {
           readonly maxLength: number;
           readonly pattern?: string;
           readonly enum?: readonly string[];
+          readonly default?: string;
+          readonly listedBy?: string;
         }
       >
     >;

@@ -10,7 +10,7 @@ import { err, ok, type Result } from "../../shared/result.ts";
 import type { Embedder } from "../model/embedder.ts";
 import { decodeBackground } from "./background.ts";
 import { lexicalLikeness } from "./bm25.ts";
-import { type Background, judge, type LineClues, questionClues, rowsLike } from "./judge.ts";
+import { type Background, judge, type LineClues, type QuestionClues, rowsLike } from "./judge.ts";
 import { createLineMemory } from "./line-memory.ts";
 import type { MenuLine, Router, RouterFailure } from "./port.ts";
 import { decodeTable, direction, dot, type Table, through } from "./table.ts";
@@ -21,13 +21,31 @@ export interface KnownLine {
   readonly plain: Float32Array;
   readonly mapped: Float32Array;
   readonly concepts: Float32Array;
+  readonly askers: Float32Array;
 }
 
-/** Two maps and the background. */
+/** Two maps and the background, as embedded and through the maps. */
 export interface EmbeddingSpace {
   readonly requestMap: Table;
   readonly lineMap: Table;
   readonly background: Background;
+  readonly mappedRequests: Table;
+  readonly mappedLines: Table;
+}
+
+/** Completes a space: sees the background through the maps. */
+export function embeddingSpace(
+  requestMap: Table,
+  lineMap: Table,
+  background: Background,
+): EmbeddingSpace {
+  return {
+    requestMap,
+    lineMap,
+    background,
+    mappedRequests: rowsThrough(requestMap, background.requests),
+    mappedLines: rowsThrough(lineMap, background.lines),
+  };
 }
 
 /**
@@ -43,11 +61,11 @@ export async function loadEmbeddingRouter(
     const reason = `expected an embedder with vectors of ${weights.dimensions} numbers for the router, got ${embedder.name} with ${embedder.dimensions}; install minilm`;
     return err({ type: "failed", reason });
   }
-  const space: EmbeddingSpace = {
-    requestMap: decodeTable(weights.requestMap),
-    lineMap: decodeTable(weights.lineMap),
-    background: decodeBackground(weights.background),
-  };
+  const space = embeddingSpace(
+    decodeTable(weights.requestMap),
+    decodeTable(weights.lineMap),
+    decodeBackground(weights.background),
+  );
   const memory = createLineMemory<KnownLine>();
   return ok({
     name: "embedding",
@@ -69,16 +87,20 @@ export async function loadEmbeddingRouter(
         if (vector !== undefined) known.set(text, learnLine(space, vector));
       }
       for (const [text, line] of known) memory.put(text, line);
-      const lines = embeddingLines(space, { question, asked, known }, menu);
-      return judge(weights.judge, questionClues(space.background, asked), lines);
+      const { clues, lines } = seeMenu(space, { question, asked, known }, menu);
+      return judge(weights.judge, clues, lines);
     },
   });
 }
 
 /** Finds where a line lies. */
-export function learnLine({ lineMap, background }: EmbeddingSpace, plain: Float32Array): KnownLine {
+export function learnLine(
+  { lineMap, background, mappedRequests }: EmbeddingSpace,
+  plain: Float32Array,
+): KnownLine {
   const mapped = direction(through(lineMap, plain));
-  return { plain, mapped, concepts: rowsLike(background.lines, plain) };
+  const concepts = rowsLike(background.lines, plain);
+  return { plain, mapped, concepts, askers: rowsLike(mappedRequests, mapped) };
 }
 
 /** A question, its vector, and the lines of the menu by their texts. */
@@ -88,18 +110,33 @@ export interface AskedMenu {
   readonly known: ReadonlyMap<string, KnownLine>;
 }
 
-/** Sees a menu beside a question. */
-export function embeddingLines(
-  { requestMap }: EmbeddingSpace,
+/** Sees a question and a menu beside each other and the background. */
+export function seeMenu(
+  { requestMap, background, mappedLines }: EmbeddingSpace,
   { question, asked, known }: AskedMenu,
   menu: readonly MenuLine[],
-): readonly LineClues[] {
+): { readonly clues: QuestionClues; readonly lines: readonly LineClues[] } {
   const mapped = direction(through(requestMap, asked));
   const lexical = lexicalLikeness(question, menu);
-  return menu.map(({ handle, line }, at) => {
+  const clues: QuestionClues = {
+    concepts: rowsLike(background.requests, asked),
+    offers: rowsLike(mappedLines, mapped),
+    smallTalk: Math.max(0, ...rowsLike(background.smallTalk, asked)),
+  };
+  const lines = menu.map(({ handle, line }, at) => {
     const lies = known.get(lineText(handle, line));
     if (lies === undefined) throw new Error(`expected a vector for the line of @${handle}`);
     const likeness = [dot(mapped, lies.mapped), dot(asked, lies.plain), lexical[at] ?? 0];
-    return { handle, likeness, concepts: lies.concepts };
+    return { handle, likeness, concepts: lies.concepts, askers: lies.askers };
   });
+  return { clues, lines };
+}
+
+function rowsThrough(map: Table, { rows, dims, values }: Table): Table {
+  const mapped = new Float32Array(rows * map.dims);
+  for (let row = 0; row < rows; row += 1) {
+    const vector = values.subarray(row * dims, (row + 1) * dims);
+    mapped.set(direction(through(map, vector)), row * map.dims);
+  }
+  return { rows, dims: map.dims, values: mapped };
 }

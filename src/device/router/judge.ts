@@ -22,6 +22,8 @@ export interface Background {
 export interface QuestionClues {
   /** Likeness to each concept's requests. */
   readonly concepts: Float32Array;
+  /** Likeness to each concept's lines, as learned: what a menu with that line would offer. */
+  readonly offers: Float32Array;
   /** Likeness to the nearest small talk. */
   readonly smallTalk: number;
 }
@@ -33,6 +35,8 @@ export interface LineClues {
   readonly likeness: readonly number[];
   /** Likeness to each concept's lines. */
   readonly concepts: Float32Array;
+  /** Likeness to each concept's requests, as learned: who else would ask for it. */
+  readonly askers: Float32Array;
 }
 
 /** What is fitted. */
@@ -51,17 +55,10 @@ export interface JudgeWeights {
 const conceptTemperature = 0.05;
 /** Concepts that may be what a question wants instead. */
 const rivals = 10;
-
-/** Sees a question beside the background. */
-export function questionClues(
-  { requests, smallTalk }: Background,
-  asked: Float32Array,
-): QuestionClues {
-  return {
-    concepts: rowsLike(requests, asked),
-    smallTalk: Math.max(0, ...rowsLike(smallTalk, asked)),
-  };
-}
+/** A concept whose lines are this much like one of the menu stands on the menu. */
+const kin = 0.6;
+/** How sharply the best of menu and background count against each other. */
+const offerTemperature = 0.05;
 
 /** Likeness of every row of a table. */
 export function rowsLike({ rows, dims, values }: Table, direction: Float32Array): Float32Array {
@@ -105,29 +102,39 @@ export function lineInputs(question: QuestionClues, line: LineClues): readonly n
 /** What speaks for "nothing fits", from the scores and the background. */
 export function noneInputs(
   scores: readonly number[],
-  { concepts, smallTalk }: QuestionClues,
+  { concepts, offers, smallTalk }: QuestionClues,
   lines: readonly LineClues[],
 ): readonly number[] {
   const [best = 0, second = best] = scores.toSorted((a, b) => b - a);
+  const likely = lines[scores.indexOf(best)];
   const mean = scores.reduce((sum, score) => sum + score, 0) / Math.max(1, scores.length);
   const learned = Math.max(0, ...lines.map(({ likeness }) => likeness[0] ?? 0));
   const nearest = nearestConcepts(concepts);
   const onMenu = nearest.map((concept) =>
     Math.max(0, ...lines.map((line) => line.concepts[concept] ?? 0)),
   );
-  const likeness = nearest.map((concept) => concepts[concept] ?? 0);
-  const away = Math.max(-1, ...likeness.map((like, at) => like - (onMenu[at] ?? 0)));
+  const near = nearest.map((concept) => concepts[concept] ?? 0);
+  const strange = offers.filter((_, concept) =>
+    lines.every((line) => (line.concepts[concept] ?? 0) < kin),
+  );
+  const away = Math.max(-1, ...near.map((like, at) => like - (onMenu[at] ?? 0)));
   return [
     1,
     mean / 10,
     (best - second) / 10,
     bestShare(scores),
     learned,
-    likeness[0] ?? 0,
+    near[0] ?? 0,
     away,
     onMenu[0] ?? 0,
     spread(concepts) / 4,
     smallTalk,
+    learned - Math.max(-1, ...strange),
+    shareOfMenu(
+      lines.map(({ likeness }) => likeness[0] ?? 0),
+      strange,
+    ),
+    likely === undefined ? 0 : askersBefore(likely),
   ];
 }
 
@@ -145,6 +152,21 @@ export function logistic(value: number): number {
 export function bestShare(scores: readonly number[]): number {
   const peak = Math.max(...scores);
   return 1 / scores.reduce((sum, score) => sum + Math.exp(score - peak), 0);
+}
+
+/** How much of a question the menu takes beside all that the background offers: a log of a share. */
+function shareOfMenu(menu: readonly number[], strange: Float32Array): number {
+  const peak = Math.max(...menu, ...strange);
+  const sum = (likeness: Iterable<number>): number =>
+    [...likeness].reduce((total, like) => total + Math.exp((like - peak) / offerTemperature), 0);
+  const own = sum(menu);
+  return Math.max(-20, Math.log(own / (own + sum(strange))));
+}
+
+/** How many known concepts ask for a line more clearly than the question does, as a logarithm. */
+function askersBefore({ likeness, askers }: LineClues): number {
+  const before = askers.filter((like) => like > (likeness[0] ?? 0)).length;
+  return Math.log1p(before);
 }
 
 function nearestConcepts(concepts: Float32Array): readonly number[] {

@@ -7,7 +7,7 @@
  */
 import { decodeBackground } from "./background.ts";
 import { lexicalLikeness } from "./bm25.ts";
-import { type Background, judge, type LineClues, questionClues, rowsLike } from "./judge.ts";
+import { type Background, judge, type LineClues, type QuestionClues, rowsLike } from "./judge.ts";
 import { createLineMemory, type LineMemory } from "./line-memory.ts";
 import type { MenuLine, Router } from "./port.ts";
 import { decodeTable, direction, dot, type Table } from "./table.ts";
@@ -17,6 +17,7 @@ import { featureRows, lineText } from "./text.ts";
 interface KnownLine {
   readonly vector: Float32Array;
   readonly concepts: Float32Array;
+  readonly askers: Float32Array;
 }
 
 /** A table, its background, and the lines met so far. */
@@ -37,8 +38,20 @@ export async function loadStaticRouter(): Promise<Router> {
     rank: async (question, menu) => {
       const asked = embed(table, question);
       const lines = staticLines(space, { question, asked }, menu);
-      return judge(staticWeights.judge, questionClues(background, asked), lines);
+      return judge(staticWeights.judge, staticClues(background, asked), lines);
     },
+  };
+}
+
+/** Sees a question beside the background. */
+export function staticClues(
+  { requests, lines, smallTalk }: Background,
+  asked: Float32Array,
+): QuestionClues {
+  return {
+    concepts: rowsLike(requests, asked),
+    offers: rowsLike(lines, asked),
+    smallTalk: Math.max(0, ...rowsLike(smallTalk, asked)),
   };
 }
 
@@ -54,11 +67,15 @@ export function staticLines(
     let known = lines.get(text);
     if (known === undefined) {
       const vector = embed(table, text);
-      known = { vector, concepts: rowsLike(background.lines, vector) };
+      known = {
+        vector,
+        concepts: rowsLike(background.lines, vector),
+        askers: rowsLike(background.requests, vector),
+      };
       lines.put(text, known);
     }
     const likeness = [dot(asked, known.vector), lexical[at] ?? 0];
-    return { handle, likeness, concepts: known.concepts };
+    return { handle, likeness, concepts: known.concepts, askers: known.askers };
   });
 }
 

@@ -15,6 +15,10 @@ export interface ToolParameter {
   readonly pattern?: string;
   /** The values that it may have, when they are few. */
   readonly enum?: readonly string[];
+  /** What it is where nothing else is known. */
+  readonly default?: string;
+  /** The tool whose result lists further values, each at the beginning of a line. */
+  readonly listedBy?: string;
 }
 
 /** The arguments of a tool as a JSON Schema object. */
@@ -67,6 +71,8 @@ export const toolSet: readonly ToolDeclaration[] = [
         type: "string",
         description: "a device id from list_devices, or all",
         maxLength: 64,
+        default: "all",
+        listedBy: "list_devices",
       },
     },
   }),

@@ -68,7 +68,10 @@ async function answer(
   isLoopback: boolean,
 ): Promise<AdminReply> {
   if (isLoopback && !loopbackName.test(headers.host ?? "")) {
-    return refuse(403, "expected a loopback name or address in the host header\n");
+    return refuse(
+      403,
+      "the host header names another host, and on a loopback admin_host only 127.0.0.1, [::1] and localhost are answered: ask by one of these, or set admin_host to an address of this machine\n",
+    );
   }
   const page = pages.get(url.split("?")[0] ?? "");
   if (page === undefined) return refuse(404, `the paths are ${[...pages.keys()].join(", ")}\n`);

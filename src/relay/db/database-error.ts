@@ -24,8 +24,10 @@ export function causeText(cause: unknown): string {
     .trim();
 }
 
-// A refused connection to several addresses is an AggregateError with an empty message of its own.
+// A refused connection to several addresses is an AggregateError with an empty message of its own, and
+// what `fetch` throws says why only in its own cause.
 function firstText(cause: Error): string {
+  if (cause instanceof TypeError && cause.cause instanceof Error) return firstText(cause.cause);
   if (cause.message !== "") return cause.message;
   if (cause instanceof AggregateError)
     return cause.errors.map((each) => causeText(each)).join("; ");

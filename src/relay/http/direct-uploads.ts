@@ -7,47 +7,39 @@
  * every envelope (bench/README.md). Address, answers, drain and timeouts are those of every route.
  * Spec: docs/protocol.md "Relay interface".
  */
-import proxyAddress from "@fastify/proxy-addr";
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import { maxUploadBytes } from "../../shared/limits.ts";
-import { addressOf, type JsonAnswer, jsonType, type RelayHttp } from "./replies.ts";
+import type { ClientAddress } from "./client-address.ts";
+import { type JsonAnswer, jsonType, type RelayHttp } from "./replies.ts";
 
 /** How uploads are read and answered. */
 export interface DirectUploadsOptions {
   readonly path: string;
   /** Answers one upload from an address. Never rejects. */
   readonly answer: (bytes: Buffer, address: string) => Promise<JsonAnswer>;
-  /** Networks whose forwarded client address is believed. */
-  readonly trustedProxies: readonly string[];
+  readonly clientAddress: ClientAddress;
 }
 
 /** Puts itself before the framework. */
 export function takeUploadsDirectly(app: RelayHttp, options: DirectUploadsOptions): void {
   const { server } = app;
-  const ipOf = ipReader(options.trustedProxies);
+  const { path, answer, clientAddress } = options;
   server.removeAllListeners("request");
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-    const length = uploadLength(request, options.path);
+    const length = uploadLength(request, path);
     if (length === undefined) {
       app.routing(request, response);
       return;
     }
     readWhole(request, length, (bytes) => {
-      const address = addressOf({ ip: ipOf(request) });
-      void options.answer(bytes, address).then((answer) => {
+      void answer(bytes, clientAddress(request)).then((answered) => {
         // While the server stops, a connection ends with its answer.
         if (!server.listening) response.shouldKeepAlive = false;
-        write(response, answer);
+        write(response, answered);
       });
     });
   });
-}
-
-function ipReader(trustedProxies: readonly string[]): (request: IncomingMessage) => string {
-  if (trustedProxies.length === 0) return ({ socket }) => socket.remoteAddress ?? "";
-  const trust = proxyAddress.compile([...trustedProxies]);
-  return (request) => proxyAddress(request, trust);
 }
 
 /** How many bytes the upload has, if this is plainly one. Units: bytes. */

@@ -11,6 +11,7 @@ import { type EnvelopeReply, envelopeReply, uploadBytes } from "../../shared/wir
 import type { Submit, Submitted } from "../delivery/submit.ts";
 import { databaseRefusal } from "../errors.ts";
 import { failureCode } from "../store/failure.ts";
+import type { ClientAddress } from "./client-address.ts";
 import { takeUploadsDirectly } from "./direct-uploads.ts";
 import { answers, raw } from "./openapi.ts";
 import {
@@ -26,7 +27,7 @@ import {
 /** What the path acts through. */
 export interface EnvelopePorts {
   readonly submit: Submit;
-  readonly trustedProxies: readonly string[];
+  readonly clientAddress: ClientAddress;
   readonly onFailure: (code: string) => void;
   readonly clock: Clock;
 }
@@ -35,7 +36,7 @@ const path = "/v1/envelopes";
 
 /** Adds the route. */
 export function registerEnvelopes(app: RelayHttp, ports: EnvelopePorts): void {
-  const { submit, trustedProxies, onFailure, clock } = ports;
+  const { submit, clientAddress, onFailure, clock } = ports;
   const answer = async (bytes: Buffer, address: string): Promise<JsonAnswer> => {
     try {
       const submitted = await submit(bytes, address);
@@ -59,7 +60,7 @@ export function registerEnvelopes(app: RelayHttp, ports: EnvelopePorts): void {
     }
     return sendAnswer(reply, await answer(request.body, addressOf(request)));
   });
-  takeUploadsDirectly(app, { path, answer, trustedProxies });
+  takeUploadsDirectly(app, { path, answer, clientAddress });
 }
 
 function acceptedAnswer({ results, unaddressed }: Submitted, clock: Clock): JsonAnswer {

@@ -1,10 +1,8 @@
 /**
- * The HTTP server without its routes: parsers, validation, refusals, WebSocket upgrade.
+ * The HTTP server without its routes: parsers, validation, refusals, and the order of its end.
  *
- * The framework's own log stays off: it writes addresses and paths. Compression of WebSocket frames
- * is off: ciphertext does not compress, and it holds 239 KB per connection.
+ * The framework's own log stays off: it writes addresses and paths.
  */
-import websocket from "@fastify/websocket";
 import { type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from "@fastify/type-provider-typebox";
 import Fastify from "fastify";
 
@@ -16,7 +14,6 @@ import { installRefusals, type RelayHttp } from "./replies.ts";
 export interface HttpServerOptions {
   /** Networks whose forwarded client address is believed. */
   readonly trustedProxies: readonly string[];
-  readonly maxFrameBytes: number;
   /** Ends the open WebSockets; runs before the listener closes. */
   readonly closeSockets: () => Promise<void>;
   readonly clock: Clock;
@@ -55,14 +52,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Rela
   app.removeContentTypeParser("text/plain");
   installRefusals(app, options.clock, options.onFailure);
   await collectRoutes(app);
-  await app.register(websocket, {
-    options: { maxPayload: options.maxFrameBytes, perMessageDeflate: false },
-    preClose: async () => {
-      // From here on upgrades are refused; the callback would wait for clients, which we do ourselves.
-      app.websocketServer.close();
-      await options.closeSockets();
-    },
-    errorHandler: (_error, socket) => socket.terminate(),
+  app.addHook("preClose", async () => {
+    // From here on an upgrade is a request like any other, for a path that is not there.
+    app.server.removeAllListeners("upgrade");
+    await options.closeSockets();
   });
   return app;
 }

@@ -3,8 +3,10 @@
  *
  * Spec: docs/protocol.md "The mailbox connection".
  */
+import type { Clock } from "../../shared/clock.ts";
 import { verifyChallenge } from "../../shared/crypto/relay-auth.ts";
 import { idFromText, parseId } from "../../shared/ids.ts";
+import { challengeMs } from "../../shared/limits.ts";
 import type { AuthFrame } from "../../shared/wire/frames.ts";
 import type { KnownDevice } from "../store/devices.ts";
 
@@ -22,6 +24,22 @@ export type Authenticate = (
 
 // A key whose private half nobody holds: an unknown device costs the same verification.
 const nobody = new Uint8Array(32).fill(1);
+
+/** The last of the time to answer, in which a loop that is late reads what has come. Units: ms. */
+const lastLookMs = 1_000;
+
+/**
+ * Gives a device its time to answer; `onLate` is called once it is over, unless the returned function was
+ * called before.
+ */
+export function startAnswerTime(clock: Clock, onLate: () => void): () => void {
+  // In a storm of reconnects the loop comes to its timers late, and to them before it reads its sockets:
+  // of two steps the second one never comes before what had arrived at the first.
+  let cancel = clock.schedule(challengeMs - lastLookMs, () => {
+    cancel = clock.schedule(lastLookMs, onLate);
+  });
+  return () => cancel();
+}
 
 /** Builds the check. */
 export function createAuthenticate(

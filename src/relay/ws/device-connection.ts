@@ -28,7 +28,7 @@ import { anyPosition } from "../delivery/wakeup.ts";
 import { databaseRefusal } from "../errors.ts";
 import type { KnownDevice } from "../store/devices.ts";
 import { failureCode } from "../store/failure.ts";
-import type { Authenticate, Challenge } from "./authenticate.ts";
+import { type Authenticate, type Challenge, startAnswerTime } from "./authenticate.ts";
 import { type CloseCode, closeCode } from "./close-codes.ts";
 import { closeSocket, type DeviceSocket, isBacklogged } from "./device-socket.ts";
 import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
@@ -83,7 +83,7 @@ export class DeviceConnection implements RegisteredConnection {
       onDead: () => this.#cut("missed-pongs"),
       clock,
     });
-    this.#cancelDeadline = clock.schedule(challengeMs, () =>
+    this.#cancelDeadline = startAnswerTime(clock, () =>
       this.#refuse(
         refusal("unauthorised", `expected auth within ${challengeMs} ms`),
         closeCode.unauthorised,

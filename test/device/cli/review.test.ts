@@ -59,6 +59,16 @@ function given(body: string, handle = "theirs"): CliSetting {
   return showing(share);
 }
 
+/** An item each of whose fields and lines can be found again. */
+function markedItem(item: string): Record<string, string> {
+  return {
+    id: `${item}-id`,
+    name: `${item} NAME`,
+    shortDescription: `${item} SUMMARY`,
+    detailedBody: `${item} FIRST line.\n\n${" ".repeat(300)}${item} FAR\n<!-- ${item} HIDDEN -->\nCall @calendar.`,
+  };
+}
+
 describe("review and accept", () => {
   it("S6: shows unresolved mentions first, every body whole, and the command to accept", async () => {
     const world = given(
@@ -87,6 +97,49 @@ describe("review and accept", () => {
     const raw = await cli(["read", "--json"], world);
     for (const driving of ["\u001b", "\u009b"]) expect(raw.out).not.toContain(driving);
     expect(raw.out).toContain("\\u001b[31m\\u009b");
+  });
+
+  it("O31: every byte that would be stored is in the review, and nothing is taken in before the yes", async () => {
+    const [main, second, third] = ["alpha", "beta", "gamma"].map(markedItem);
+    const skill = {
+      ...main,
+      detailedBody: `${main?.["detailedBody"]}\nUse @beta-id and @gamma-id.`,
+    };
+    const text = JSON.stringify({ pixie_skill_share: { skill, closure: [second, third] } });
+    fake.library.receive("ben", share.messageId, text);
+    const world = showing(share);
+    const before = JSON.stringify(fake.library.skills.list());
+    const { out } = await cli(["skill", "review", "share"], world);
+    const refused = await cli(["skill", "accept", "share"], { ...world, answers: ["no"] });
+    expect(refused).toMatchObject({ code: 4 });
+    expect(JSON.stringify(fake.library.skills.list())).toBe(before);
+    // Nobody's menu or prompt, either: neither a mention nor the planner finds it.
+    expect(before).not.toContain("alpha");
+    const hash = /--hash (\S+)/.exec(out)?.[1] ?? "";
+    expect(await cli(["skill", "accept", "share", "--hash", hash], world)).toMatchObject({
+      code: 0,
+    });
+    const stored = fake.library.skills.list().slice(3);
+    expect(stored.map(({ id }) => id)).toEqual(["alpha-id", "beta-id", "gamma-id"]);
+    for (const { id, name, shortDescription, detailedBody } of stored) {
+      for (const shown of [id, name, shortDescription, ...detailedBody.split("\n")]) {
+        expect(out).toContain(shown);
+      }
+    }
+  });
+
+  it("O31: a share with a field that the review would not show is no share at all", async () => {
+    const item = { id: "theirs", name: "T", shortDescription: "S.", detailedBody: "B." };
+    for (const hidden of [
+      { skill: { ...item, onLoad: "run me" }, closure: [] },
+      { skill: item, closure: [{ ...item, id: "more", hooks: ["run me"] }] },
+      { skill: item, closure: [], tools: [{ command: "run me" }] },
+    ]) {
+      fake.library.receive("ben", share.messageId, JSON.stringify({ pixie_skill_share: hidden }));
+      const reviewed = await cli(["skill", "review", "share"], showing(share));
+      expect(reviewed).toMatchObject({ code: 4, out: "" });
+      expect(reviewed.err).toContain("not a shared skill");
+    }
   });
 
   it("accepts by the hash, exits with 7 when something changed, and stores nothing then", async () => {

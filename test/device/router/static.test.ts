@@ -71,7 +71,7 @@ describe("the static router", () => {
     );
     expect(whole?.top1).toBeGreaterThan((yardstick?.top1 ?? 1) + 0.1);
     expect(whole?.wronglyClaimed).toBeLessThan(0.05);
-    expect(whole?.none).toBeGreaterThan(0.25);
+    expect(whole?.none).toBeGreaterThan(0.4);
   });
 
   it("ranks every line of any menu exactly once, and ranks alike each time", async () => {

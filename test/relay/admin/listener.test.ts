@@ -1,7 +1,8 @@
 /** The operator's listener on a running relay: what it counts, what it never shows, whom it answers. */
 import { once } from "node:events";
-import { request } from "node:http";
+import { type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
+import { text as textOf } from "node:stream/consumers";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
@@ -20,11 +21,16 @@ async function metric(relay: Relay, name: string): Promise<number | undefined> {
   return line === undefined ? undefined : Number(line.split(" ")[1]);
 }
 
-/** Status of a request with a host header of one's own. */
-async function statusFor(url: string, host: string, method = "GET"): Promise<number | undefined> {
+/** The answer to a request with a host header of one's own. */
+async function answerFor(url: string, host: string, method = "GET"): Promise<IncomingMessage> {
   const sent = request(url, { method, headers: { host } });
   sent.end();
   const [response] = await once(sent, "response");
+  return response;
+}
+
+async function statusFor(url: string, host: string, method = "GET"): Promise<number | undefined> {
+  const response = await answerFor(url, host, method);
   response.resume();
   return response.statusCode;
 }
@@ -152,6 +158,16 @@ describe("the listener", () => {
     const elsewhere = await open(false);
     expect(await statusFor(`${elsewhere.url}/page`, "metrics.example")).toBe(200);
     await elsewhere.close();
+  });
+
+  it("O17: whoever asks by a name of their own learns which setting it is about", async () => {
+    const listener = await open(true);
+    const answer = await answerFor(`${listener.url}/page`, "metrics.example");
+    expect(answer.statusCode).toBe(403);
+    expect(await textOf(answer)).toMatch(
+      /^the host header .* ask by one of these, or set admin_host/,
+    );
+    await listener.close();
   });
 
   it("only reads, and names its paths", async () => {

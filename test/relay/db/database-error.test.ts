@@ -13,6 +13,8 @@ it("finds the texts of an error that has none of its own", () => {
   expect(causeText(cause)).toBe("refused ::1; refused 127.0.0.1");
   expect(causeText(new TypeError(""))).toBe("TypeError");
   expect(causeText("text")).toBe("text");
+  const refused = new Error("connect ECONNREFUSED 127.0.0.1:1");
+  expect(causeText(new TypeError("fetch failed", { cause: refused }))).toBe(refused.message);
 });
 
 it("tells system errors by their code", () => {

@@ -88,6 +88,17 @@ describe("authentication", () => {
     expect(new Set(refusals.map((frame) => JSON.stringify(frame))).size).toBe(1);
   });
 
+  it("O17: no origin that a client gives keeps it out: what it signs is what lets it in", async () => {
+    for (const origin of ["https://app.example", "null", relay.origin]) {
+      const socket = new WebSocket(`${relay.url.replace("http", "ws")}/v1/device`, { origin });
+      const [frame] = await once(socket, "message");
+      expect(JSON.parse(String(frame))).toMatchObject({ type: "challenge" });
+      socket.terminate();
+      const info = await fetch(`${relay.url}/v1/info`, { headers: { origin } });
+      expect(info.status).toBe(200);
+    }
+  });
+
   it("a challenge is answered once", async () => {
     const bob = await registerAccount(relay, nowMs);
     const connection = new TestConnection(relay);

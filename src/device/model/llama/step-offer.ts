@@ -23,9 +23,11 @@ export function openOffer({ tools }: StepRequest): Offer {
 /** What a small model is offered: no tool twice, and no answer before something was found. */
 export function guidedOffer(request: StepRequest): Offer {
   const { tools, calls, planned } = request;
-  const open = tools.filter((tool) => !hasAnswered(tool, calls));
+  const open = tools
+    .filter((tool) => !isDone(tool, calls))
+    .map((tool) => withKnownValues(tool, calls));
   const days = knownDays(request);
-  if (!planned || hasFound(request) || calls.at(-1)?.ok === false) {
+  if (!planned || hasFound(request) || hasFailed(calls.at(-1))) {
     return { tools: open, answer: true, days };
   }
   const [next] = open;
@@ -35,8 +37,14 @@ export function guidedOffer(request: StepRequest): Offer {
   return { tools: searching, answer: searching.length === 0, days };
 }
 
-function hasAnswered({ toolName }: BoundTool, calls: readonly CompletedCall[]): boolean {
-  return calls.some(({ tool, ok }) => ok && tool === toolName);
+/** A tool that answered; or that failed and can only be called in the same way again. */
+function isDone(tool: BoundTool, calls: readonly CompletedCall[]): boolean {
+  return calls.some((call) => call.tool === tool.toolName && (call.ok || !takesArguments(tool)));
+}
+
+/** What failed without an argument was only preparing: the search is not over by that. */
+function hasFailed(call: CompletedCall | undefined): boolean {
+  return call?.ok === false && Object.keys(call.args).length > 0;
 }
 
 /** Whether something that was looked up is there, and not only what comes near it. */
@@ -49,6 +57,22 @@ function hasFound({ tools, calls }: StepRequest): boolean {
 
 function takesArguments({ parameters }: BoundTool): boolean {
   return Object.keys(parameters.properties).length > 0;
+}
+
+/** The tool with a list of values for what has a default: that, and what was listed before. */
+function withKnownValues(tool: BoundTool, calls: readonly CompletedCall[]): BoundTool {
+  const properties = Object.entries(tool.parameters.properties).map(([name, parameter]) => {
+    const { default: usual, listedBy } = parameter;
+    if (usual === undefined) return [name, parameter] as const;
+    const listed = calls
+      .filter((call) => call.ok && call.tool === listedBy)
+      .flatMap(({ text }) => text.split("\n").flatMap((line) => line.split(/\s/)[0] ?? []));
+    return [name, { ...parameter, enum: [usual, ...listed.filter((one) => one !== "")] }] as const;
+  });
+  return {
+    ...tool,
+    parameters: { ...tool.parameters, properties: Object.fromEntries(properties) },
+  };
 }
 
 /** Days that the question has, or that a trusted result told. */

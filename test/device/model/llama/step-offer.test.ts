@@ -15,7 +15,10 @@ const toolsOf = (skill: string): StepRequest["tools"] =>
 function call(tool: string, found: number, given: Partial<CompletedCall> = {}): CompletedCall {
   const text = "t";
   const said = { text, untrusted: false, promptText: text };
-  return { tool, args: {}, ok: true, found, near: false, ...said, ...given };
+  const args: CompletedCall["args"] = ["list_devices", "current_date"].includes(tool)
+    ? {}
+    : { query: "q" };
+  return { tool, args, ok: true, found, near: false, ...said, ...given };
 }
 
 interface Offered {
@@ -28,6 +31,13 @@ function offered(skill: string, calls: readonly CompletedCall[], question = "q")
   const request = stepRequest({ planned: true, question, tools: toolsOf(skill), calls });
   const { tools, ...rest } = guidedOffer(request);
   return { ...rest, tools: tools.map(({ toolName }) => toolName) };
+}
+
+/** What `find_file` may be given as its device. */
+function devicesAfter(calls: readonly CompletedCall[]): readonly string[] | undefined {
+  const request = stepRequest({ planned: true, tools: toolsOf("search-info"), calls });
+  const found = guidedOffer(request).tools.find(({ toolName }) => toolName === "find_file");
+  return found?.parameters.properties["device"]?.enum;
 }
 
 describe("a small model that follows a plan", () => {
@@ -76,6 +86,20 @@ describe("a small model that follows a plan", () => {
     const { tools, answer } = offered("search-info", [failed]);
     expect(tools[0]).toBe("check_notebook");
     expect(answer).toBe(true);
+  });
+
+  it("goes on when what takes no argument failed, and does not call it again", () => {
+    const calls = [call("check_notebook", 0), call("list_devices", 0, { ok: false })];
+    const searches = ["find_file", "grep_memory"];
+    expect(offered("search-info", calls)).toMatchObject({ tools: searches, answer: false });
+    const last = offered("search-info", [...calls, call("find_file", 0)]);
+    expect(last).toMatchObject({ tools: ["grep_memory"], answer: false });
+  });
+
+  it("may name the devices that were listed, or all", () => {
+    expect(devicesAfter([])).toEqual(["all"]);
+    const listed = call("list_devices", 2, { text: "aaa laptop (this device)\nbbb phone" });
+    expect(devicesAfter([call("check_notebook", 0), listed])).toEqual(["all", "aaa", "bbb"]);
   });
 
   it("may name the days of the question", () => {
