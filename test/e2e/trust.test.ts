@@ -69,6 +69,24 @@ it("a block changes the key: the blocked one is shut out, everybody else goes on
   expect(expectOk(alice.unblockContact("Mallory"))).toMatchObject({ relation: "contact" });
 });
 
+it("two who changed their keys before either heard of it find each other by the reserve", async () => {
+  const alice = await person("Alice");
+  const bob = await person("Bob");
+  const mallory = await person("Mallory");
+  for (const guest of [bob, mallory]) await befriend(alice, guest);
+  await befriend(bob, mallory);
+  // The relay takes both new keys before either note of one is posted: each is sent by the old key.
+  const keyChanges = [alice, bob].map((device) => device.blockContact("Mallory"));
+  for (const blocked of await Promise.all(keyChanges)) expectOk(blocked);
+  const there = expectOk(alice.send("Bob", "is it still you?"));
+  const back = expectOk(bob.send("Alice", "it is"));
+  await until(alice, "confirmed", () => alice.delivery(there.messageId)?.state === "confirmed");
+  await until(bob, "confirmed", () => bob.delivery(back.messageId)?.state === "confirmed");
+  const large = expectOk(alice.send("Bob", "beyond the reserve ".repeat(100)));
+  await until(alice, "confirmed", () => alice.delivery(large.messageId)?.state === "confirmed");
+  expect(texts(bob, "Alice")).toHaveLength(3);
+});
+
 it("a removed device hears nothing more, and its siblings and contacts go on", async () => {
   const alice = await person("Alice");
   const bob = await person("Bob");

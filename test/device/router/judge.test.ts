@@ -30,6 +30,10 @@ const line = (handle: string, likeness: number): LineClues => ({
   askers: Float32Array.of(0, 0),
 });
 
+/** Weights of "nothing fits" that look at one input alone. */
+const only = (input: number, weight: number): readonly number[] =>
+  Array.from({ length: 13 }, (_, n) => (n === input ? weight : 0));
+
 describe("the judge", () => {
   it("picks the line that is most alike", () => {
     expect(judge(weights, question(0.1), [line("a", 0.2), line("b", 0.9)])).toEqual({
@@ -62,6 +66,25 @@ describe("the judge", () => {
     expect(judge(weights, question(0.3), [line("a", 0.2)])).toMatchObject({
       verdict: { type: "pick", handle: "a" },
     });
+  });
+
+  it("says that nothing fits when a known subject off the menu would serve better", () => {
+    const offered: QuestionClues = { ...question(0), offers: Float32Array.of(0.9, 0) };
+    const onMenu: LineClues = { ...line("a", 0.3), concepts: Float32Array.of(0.9, 0) };
+    // The eleventh input is how far ahead the menu is, the twelfth its share as a logarithm.
+    for (const none of [only(10, -20), only(11, -3)]) {
+      const judged = { ...weights, none };
+      expect(judge(judged, offered, [line("a", 0.3)])).toMatchObject({ verdict: { type: "none" } });
+      expect(judge(judged, offered, [onMenu])).toMatchObject({ verdict: { type: "pick" } });
+    }
+  });
+
+  it("says that nothing fits when others would sooner ask for the best line", () => {
+    const judged = { ...weights, none: only(12, 5) };
+    const wanted: LineClues = { ...line("a", 0.3), askers: Float32Array.of(0.5, 0.6) };
+    expect(judge(judged, question(0), [wanted])).toMatchObject({ verdict: { type: "none" } });
+    const quiet = line("a", 0.3);
+    expect(judge(judged, question(0), [quiet])).toMatchObject({ verdict: { type: "pick" } });
   });
 
   it("follows a known concept to the line that is like that concept's lines", () => {
