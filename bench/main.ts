@@ -8,6 +8,7 @@ import { agentOverhead } from "./agent-overhead.ts";
 import type { Bench } from "./bench.ts";
 import { deviceDrain } from "./device-drain.ts";
 import { deviceSend } from "./device-send.ts";
+import { memorySearch } from "./memory-search.ts";
 import { relayConnections } from "./relay-connections.ts";
 import { relayDecay } from "./relay-decay.ts";
 import { relayFootprint } from "./relay-footprint.ts";
@@ -25,6 +26,7 @@ const benches: readonly Bench[] = [
   deviceSend,
   deviceDrain,
   agentOverhead,
+  memorySearch,
 ];
 
 const { values } = parseArgs({

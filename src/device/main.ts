@@ -51,6 +51,7 @@ export async function runDaemon(parts: DaemonParts): Promise<Result<undefined, D
   if (!started.ok) return started;
   // Only a process that stays works for other devices: a command would leave their questions half done.
   device.homebase.serve();
+  device.sources.watchFiles();
   // Leaves before the device does: no client meets a closed store.
   await using api = await serveApi(device, config.dataDir);
   parts.onReady({

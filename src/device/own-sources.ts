@@ -20,7 +20,8 @@ import { payloadTag } from "./messaging/payload.ts";
 import { sentinelKind } from "./sentinel.ts";
 import { skillCard } from "./skill-card.ts";
 import { createDocumentReader } from "./sources/document-reader.ts";
-import { createFileIndexer, type FileIndexer } from "./sources/file-indexer.ts";
+import type { FileIndexer } from "./sources/file-indexer.ts";
+import type { FileWatcher } from "./sources/file-watcher.ts";
 import { isDiskTrouble } from "./sources/file-walk.ts";
 import { whyFile } from "./sources/file-why.ts";
 import {
@@ -32,6 +33,7 @@ import {
   rememberRun,
 } from "./sources/memory-log.ts";
 import { removeNote, saveNote } from "./sources/notebook.ts";
+import { createWatchedIndex } from "./sources/watched-index.ts";
 import type { DeviceSources, GrantKind, GrantView, SourceError } from "./sources/port.ts";
 import {
   addContextGrant,
@@ -71,9 +73,11 @@ export function createOwnSources({
   readonly askSibling: AskSibling;
 }): OwnSources {
   const reader = createDocumentReader(clock);
-  const indexer = createFileIndexer(store, clock.nowMs, reader);
   const ownedDevices = (): readonly OwnedDevice[] => store.read(devicesOf);
   const ending = new AbortController();
+  const { signal } = ending;
+  const runAside = background.run;
+  const { indexer, watcher } = createWatchedIndex({ store, clock, reader, runAside, signal });
   let reading = false;
   const readMeaning = (): void => {
     if (reading || ending.signal.aborted) return;
@@ -97,7 +101,7 @@ export function createOwnSources({
     ownedDevices,
     askSibling,
   });
-  const sources = ownersSources({ store, clock, tools, indexer });
+  const sources = ownersSources({ store, clock, tools, indexer, watcher });
   const remember: OwnSources["remember"] = (tx, events) => {
     const run = runOf(events);
     if (run === undefined) return;
@@ -111,6 +115,7 @@ export function createOwnSources({
     remember,
     [Symbol.dispose]: () => {
       ending.abort();
+      watcher[Symbol.dispose]();
       reader[Symbol.dispose]();
     },
   };
@@ -122,11 +127,13 @@ function ownersSources({
   clock,
   tools,
   indexer,
+  watcher,
 }: {
   readonly store: DeviceStore;
   readonly clock: Clock;
   readonly tools: ToolBox;
   readonly indexer: FileIndexer;
+  readonly watcher: FileWatcher;
 }): DeviceSources {
   return {
     notes: () => store.read(notebookRows),
@@ -144,9 +151,19 @@ function ownersSources({
     },
     redact: (row) => store.write((tx) => redactLine(tx, row, clock.nowMs())),
     grants: () => store.read(contextGrants),
-    grant: (kind, target) => grant(store, { kind, target, grantedMs: clock.nowMs() }),
-    revoke: (kind, target) => revoke(store, kind, target),
+    grant: (kind, target) => {
+      const granted = grant(store, { kind, target, grantedMs: clock.nowMs() });
+      watcher.grantsChanged();
+      return granted;
+    },
+    revoke: (kind, target) => {
+      const revoked = revoke(store, kind, target);
+      watcher.grantsChanged();
+      return revoked;
+    },
     indexFiles: indexer.step,
+    watchFiles: watcher.start,
+    fileWatch: watcher.view,
     whyFile: (file) => store.read((tx) => whyFile(tx, file)),
     runTool: async (toolName, args, zone) => {
       const tool = tools.get(toolName);

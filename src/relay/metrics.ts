@@ -82,8 +82,8 @@ export function createMetrics(): Metrics {
   const queueBytes = gauge(registry, "queue_bytes", "Bytes that wait for a batch.");
   const asked = createAsked(registry);
   return {
-    uploaded: (result) => uploads.inc({ result }),
-    copied: (state) => copies.inc({ state }),
+    uploaded: counting((result) => uploads.labels({ result })),
+    copied: counting((state) => copies.labels({ state })),
     committing: (count) => {
       rows.observe(count);
       return seconds.startTimer();
@@ -101,6 +101,16 @@ export function createMetrics(): Metrics {
       return { text: await registry.metrics(), type: registry.contentType };
     },
     close: asked.close,
+  };
+}
+
+/** Counts by one label, whose values are few: finding a labelled counter costs more than counting. */
+function counting(counterOf: (label: string) => { inc: () => void }): (label: string) => void {
+  const counterByLabel = new Map<string, { inc: () => void }>();
+  return (label) => {
+    const counter = counterByLabel.get(label) ?? counterOf(label);
+    counterByLabel.set(label, counter);
+    counter.inc();
   };
 }
 

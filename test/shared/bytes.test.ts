@@ -84,6 +84,13 @@ describe("integers and the reader", () => {
 });
 
 describe("base64url", () => {
+  it("writes long byte strings, whatever pieces it makes them of", () => {
+    for (const length of [6_143, 6_144, 6_145, 12_289, 262_144]) {
+      const long = Uint8Array.from({ length }, (_, index) => (index * 167) & 255);
+      expect(toBase64Url(long)).toBe(Buffer.from(long).toString("base64url"));
+    }
+  });
+
   it("round-trips and agrees with the platform", () => {
     fc.assert(
       fc.property(bytes, (input) => {

@@ -30,6 +30,7 @@ export function sourceHandlers({ sources }: Device): SourceHandlers {
     "grant-context": async ({ kind, target }) => wired(sources.grant(kind, target)),
     "revoke-context": async ({ kind, target }) => done(sources.revoke(kind, target)),
     "index-files": async ({ budgetMs }) => ok(toWire(await sources.indexFiles(budgetMs))),
+    "file-watch": async () => ok(toWire(sources.fileWatch())),
     "why-file": async ({ path }) => ok(toWire(sources.whyFile(path))),
     "run-tool": async ({ toolName, args, zone }) =>
       wired(await sources.runTool(toolName, args, zone)),

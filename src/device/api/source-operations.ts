@@ -12,6 +12,7 @@ import type {
   MemoryView,
   NoteView,
   ToolAnswer,
+  WatchView,
   WhyFileView,
 } from "../sources/port.ts";
 import { orNull, type Wire } from "./views.ts";
@@ -62,6 +63,12 @@ const indexView = Type.Object({
   problems: Type.Array(text),
 });
 
+const watchView = Type.Object({
+  state: Type.Union([Type.Literal("off"), Type.Literal("watching"), Type.Literal("partly")]),
+  folders: count,
+  problem: orNull(text),
+});
+
 const whyFileView = Type.Object({
   path: text,
   root: orNull(text),
@@ -103,6 +110,7 @@ export const sourceOperations = {
     params: Type.Object({ budgetMs: Type.Integer({ minimum: 1, maximum: 10_000 }) }, closed),
     result: indexView,
   },
+  "file-watch": { params: Type.Object({}, closed), result: watchView },
   "why-file": {
     params: Type.Object({ path: Type.String({ maxLength: 4_096 }) }, closed),
     result: whyFileView,
@@ -134,6 +142,7 @@ export const sourceSchemasFit: [
   Same<ResultOf<"memory">[number], Wire<MemoryView>>,
   Same<ResultOf<"grant-context">, Wire<GrantView>>,
   Same<ResultOf<"index-files">, Wire<IndexView>>,
+  Same<ResultOf<"file-watch">, Wire<WatchView>>,
   Same<ResultOf<"why-file">, Wire<WhyFileView>>,
   Same<ResultOf<"run-tool">, Wire<ToolAnswer>>,
-] = [true, true, true, true, true, true];
+] = [true, true, true, true, true, true, true];

@@ -9,7 +9,7 @@ import path from "node:path";
 import type { Command } from "commander";
 
 import { ok } from "../../shared/result.ts";
-import type { ParamsOf } from "../api/operations.ts";
+import type { ParamsOf, ResultOf } from "../api/operations.ts";
 import type { Session } from "../api/session.ts";
 import { addCommand, type CliParts, type Invocation, type Outcome, usage } from "./command.ts";
 import { indexFiles } from "./index-progress.ts";
@@ -136,8 +136,18 @@ async function listGrants(session: Session, only?: Kind): Promise<Outcome> {
   if (!listed.ok) return listed;
   const grants = listed.value.filter(({ kind }) => only === undefined || kind === only);
   const lines = grants.map(({ kind, target }) => visibleLine(`${kind}  ${target}`.trimEnd()));
-  const notes = grants.length === 0 ? ["nothing is granted"] : [];
-  return ok({ json: grants, lines, notes });
+  if (grants.length === 0) return ok({ json: grants, lines, notes: ["nothing is granted"] });
+  const watch = only === "files" ? await session.call("file-watch", {}) : undefined;
+  if (watch?.ok === false) return watch;
+  return ok({ json: grants, lines, notes: watch === undefined ? [] : [watchNote(watch.value)] });
+}
+
+function watchNote({ state, folders, problem }: ResultOf<"file-watch">): string {
+  if (state === "off") {
+    return "not watched, since no daemon runs (pixie device run): changes are found at the next search";
+  }
+  const rest = problem === null ? "" : `; ${problem}: the rest is looked at every hour`;
+  return visibleLine(`changes are noticed in ${folders} folders${rest}`);
 }
 
 async function nextDays(session: Session): Promise<{ readonly from: string; readonly to: string }> {

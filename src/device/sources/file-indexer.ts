@@ -20,6 +20,7 @@ import type { DeviceStore, WriteTx } from "../store/sqlite.ts";
 import type { DocumentReader } from "./document-reader.ts";
 import { readContent } from "./file-content.ts";
 import { walkRoot, type WalkEntry } from "./file-walk.ts";
+import type { WalkHooks } from "./file-watcher.ts";
 import type { IndexView } from "./port.ts";
 import { indexedText } from "./search-words.ts";
 
@@ -52,13 +53,14 @@ export function createFileIndexer(
   store: DeviceStore,
   nowMs: () => number,
   reader: Reader,
+  hooks: WalkHooks = unheard,
 ): FileIndexer {
   let walk: Walk | undefined;
   let endedMs: number | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
   const goOn = async (budgetMs: number): Promise<IndexView> => {
-    const current = (walk ??= beginWalk(store, reader));
+    const current = (walk ??= beginWalk(store, reader, hooks));
     const endMs = nowMs() + budgetMs;
     let done = false;
     while (!done && nowMs() < endMs) {
@@ -74,6 +76,7 @@ export function createFileIndexer(
     if (done) {
       walk = undefined;
       endedMs = nowMs();
+      hooks.ended();
     }
     return indexView(store, current, done);
   };
@@ -98,7 +101,14 @@ export function createFileIndexer(
   };
 }
 
-function beginWalk(store: DeviceStore, reader: Reader): Walk {
+const unheard: WalkHooks = {
+  begun: () => undefined,
+  entering: () => undefined,
+  ended: () => undefined,
+};
+
+function beginWalk(store: DeviceStore, reader: Reader, hooks: WalkHooks): Walk {
+  hooks.begun();
   const problems: string[] = [];
   const number = store.write((tx) => {
     const next = Number(getSetting(tx, walkKey) ?? "0") + 1;
@@ -106,19 +116,30 @@ function beginWalk(store: DeviceStore, reader: Reader): Walk {
     return next;
   });
   const expected = [...store.read(countFiles).values()].reduce((sum, count) => sum + count, 0);
-  return { changes: changesOf({ store, reader }, number, problems), problems, expected, seen: 0 };
+  return {
+    changes: changesOf({ store, reader, hooks }, number, problems),
+    problems,
+    expected,
+    seen: 0,
+  };
 }
 
 const walkKey = "file-walk";
 
+interface WalkParts {
+  readonly store: DeviceStore;
+  readonly reader: Reader;
+  readonly hooks: WalkHooks;
+}
+
 async function* changesOf(
-  { store, reader }: { readonly store: DeviceStore; readonly reader: Reader },
+  { store, reader, hooks }: WalkParts,
   walk: number,
   problems: string[],
 ): AsyncGenerator<Change> {
   for (const root of store.read((tx) => grantedTargets(tx, "files"))) {
     try {
-      for await (const entry of walkRoot(root)) {
+      for await (const entry of walkRoot(root, hooks.entering)) {
         yield await changeFor({ store, reader }, entry, { root, walk });
       }
     } catch (cause) {

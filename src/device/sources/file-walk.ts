@@ -37,11 +37,14 @@ const maxIgnoreBytes = 262_144;
  * A device's own folder is never entered, whoever grants it: its key lies there. Throws when the root
  * cannot be read.
  */
-export async function* walkRoot(root: string): AsyncGenerator<WalkEntry> {
+export async function* walkRoot(
+  root: string,
+  onFolder: (folder: string) => void = () => undefined,
+): AsyncGenerator<WalkEntry> {
   if ((await realpath(root)) !== root) throw new Error("it leads somewhere else now");
   // The first folder's trouble is the root's; further down, a folder is passed over.
   await readdir(root);
-  yield* walkFolder(root, { folder: "", rules: [], depth: 0 });
+  yield* walkFolder(root, { folder: "", rules: [], depth: 0, onFolder });
 }
 
 interface Place {
@@ -49,11 +52,14 @@ interface Place {
   readonly folder: string;
   readonly rules: readonly IgnoreRule[];
   readonly depth: number;
+  /** Told before a folder is read, so that nothing that changes from then on is missed. */
+  readonly onFolder: (folder: string) => void;
 }
 
 async function* walkFolder(root: string, place: Place): AsyncGenerator<WalkEntry> {
-  const { folder, depth } = place;
+  const { folder, depth, onFolder } = place;
   const absolute = path.join(root, folder);
+  onFolder(absolute);
   const entries = await foldersEntries(root, absolute);
   if (entries === undefined || depth > maxDepth) {
     yield { type: "passed-over", path: folder, state: "unreadable" };
@@ -73,7 +79,7 @@ async function* walkFolder(root: string, place: Place): AsyncGenerator<WalkEntry
     } else if (isIgnored(rules, inner, isFolder)) {
       yield { type: "passed-over", path: shown, state: "ignored" };
     } else if (isFolder) {
-      yield* walkFolder(root, { folder: shown, rules, depth: depth + 1 });
+      yield* walkFolder(root, { folder: shown, rules, depth: depth + 1, onFolder });
     } else {
       const told = await fileAt(root, inner);
       if (told !== undefined) yield told;

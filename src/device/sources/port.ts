@@ -59,6 +59,14 @@ export interface IndexView {
   readonly problems: readonly string[];
 }
 
+/** Whether changes of granted folders are noticed by themselves. */
+export interface WatchView {
+  /** `off`: no daemon runs; `partly`: some folders are not watched, and `problem` says why. */
+  readonly state: "off" | "watching" | "partly";
+  readonly folders: number;
+  readonly problem: string | undefined;
+}
+
 /** What the index knows of one path, for somebody who does not find it. */
 export interface WhyFileView {
   readonly path: string;
@@ -100,6 +108,9 @@ export interface DeviceSources {
   readonly revoke: (kind: GrantKind, target: string) => Result<undefined, SourceError>;
   /** Goes on with the index of granted files for about `budgetMs`. Calling no more stops it. */
   readonly indexFiles: (budgetMs: number) => Promise<IndexView>;
+  /** From now on the index follows what changes in granted folders. For a process that stays. */
+  readonly watchFiles: () => void;
+  readonly fileWatch: () => WatchView;
   /** Why a file is found, or not. Paths must be absolute. */
   readonly whyFile: (path: string) => WhyFileView;
   /** Runs one tool as the agent would, and shows what the agent would read. */

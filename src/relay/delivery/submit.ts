@@ -65,9 +65,11 @@ export function createSubmit(options: SubmitOptions): Submit {
     if (busy !== undefined) return err(busy);
     const flaw = dayRefusal(upload.day, options.clock.nowMs());
     if (flaw !== undefined) return err(flaw);
-    const confirmed = await confirm(options.admissions, { account, claim, upload, admission });
+    const copies = copiesOf(upload);
+    const judged = { account, claim, copies, admission };
+    const confirmed = await confirm(options.admissions, judged);
     if (!confirmed.ok) return confirmed;
-    return store(options, account, upload, confirmed.value);
+    return store(options, { ...judged, admission: confirmed.value }, upload);
   };
 }
 
@@ -84,28 +86,35 @@ function claimOf(bytes: Uint8Array, upload: Upload, originDigest: Uint8Array): T
   return { keyKind: upload.keyKind, input, token: upload.token };
 }
 
+type Copies = CheckedUpload["copies"];
+
 interface Judged {
   readonly account: string;
   readonly claim: TokenClaim;
-  readonly upload: Upload;
+  readonly copies: Copies;
   readonly admission: Admission;
+}
+
+function copiesOf({ entries }: Upload): Copies {
+  return entries.map(({ mailbox, header }) => ({ mailbox: idText(mailbox), header }));
 }
 
 /** The admission, if it knows every addressed mailbox; otherwise what holds by a fresh look. */
 async function confirm(
   admissions: Admissions,
-  { account, claim, upload, admission }: Judged,
+  { account, claim, copies, admission }: Judged,
 ): Promise<Result<Admission, Refusal>> {
-  if (strangersOf(upload, admission).length === 0) return ok(admission);
+  if (strangersOf(copies, admission).length === 0) return ok(admission);
   const afresh = await admissions.admitAfresh(account, claim);
   if (afresh === undefined) return err(invalidToken());
-  const strangers = strangersOf(upload, afresh);
+  const strangers = strangersOf(copies, afresh);
   return strangers.length === 0 ? ok(afresh) : err(mismatch(strangers));
 }
 
-function strangersOf(upload: Upload, { recipient }: Admission): readonly string[] {
-  const known = new Set(recipient.mailboxes.map(({ mailbox }) => mailbox));
-  return upload.entries.map(({ mailbox }) => idText(mailbox)).filter((each) => !known.has(each));
+function strangersOf(copies: Copies, { recipient }: Admission): readonly string[] {
+  const isKnown = (box: string): boolean =>
+    recipient.mailboxes.some(({ mailbox }) => mailbox === box);
+  return copies.flatMap(({ mailbox }) => (isKnown(mailbox) ? [] : [mailbox]));
 }
 
 function dayRefusal(day: number, nowMs: number): Refusal | undefined {
@@ -119,15 +128,10 @@ function dayRefusal(day: number, nowMs: number): Refusal | undefined {
 
 async function store(
   { storage, acceptFor }: SubmitOptions,
-  account: string,
+  { account, copies, admission: { recipient, invite, isReserve } }: Judged,
   upload: Upload,
-  { recipient, invite, isReserve }: Admission,
 ): Promise<Result<Submitted, Refusal>> {
   if (storage.isFull()) return err(storageRefusal());
-  const copies = upload.entries.map(({ mailbox, header }) => ({
-    mailbox: idText(mailbox),
-    header,
-  }));
   const checked: CheckedUpload = {
     account: recipient.account,
     slot: idText(upload.slot),
@@ -143,9 +147,9 @@ async function store(
     if (accepted.error.type === "storage-full") storage.noteFull();
     return err(acceptRefusal(accepted.error));
   }
-  const addressed = new Set(copies.map(({ mailbox }) => mailbox));
+  // At most 16 of each.
   const unaddressed = recipient.mailboxes.flatMap(({ mailbox, hasPrekey }) =>
-    hasPrekey && !addressed.has(mailbox) ? [mailbox] : [],
+    hasPrekey && !copies.some((copy) => copy.mailbox === mailbox) ? [mailbox] : [],
   );
   return ok({ results: accepted.value, unaddressed });
 }

@@ -118,7 +118,7 @@ export function parseUpload(bytes: Uint8Array): Result<Upload, UploadError> {
     })),
     body: reader.view(bodyBytes(bucket)),
   } as const;
-  if (new Set(fields.entries.map((entry) => idText(entry.mailbox))).size !== count) {
+  if (count > 1 && new Set(fields.entries.map((entry) => idText(entry.mailbox))).size !== count) {
     return malformed("a device mailbox is addressed twice");
   }
   return ok({ ...fields, day: new ByteReader(fields.slot).u16() });
