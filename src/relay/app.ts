@@ -2,8 +2,6 @@
  * Composition root of the relay: ties store, delivery and the two edges together over one open
  * database. It decides nothing; every rule lives in the part that it wires.
  */
-import type { Server } from "node:http";
-
 import type { Clock } from "../shared/clock.ts";
 import { originHash } from "../shared/crypto/origin.ts";
 import { systemRng } from "../shared/rng.ts";
@@ -40,7 +38,7 @@ import type { Sql } from "./store/sql-values.ts";
 import { createAuthenticate } from "./ws/authenticate.ts";
 import { ConnectionRegistry } from "./ws/registry.ts";
 import { createAnswerRequest } from "./ws/requests.ts";
-import { registerDeviceRoute } from "./ws/route.ts";
+import { maxDeviceFrameBytes, registerDeviceRoute } from "./ws/route.ts";
 
 /** What an app is built from. */
 export interface RelayAppOptions {
@@ -119,7 +117,7 @@ export async function createRelayApp(options: RelayAppOptions): Promise<RelayApp
   const readiness = (): Promise<Readiness> => readReadiness(sql, storage, clock);
   const parts = { ...options, lanes, wakeups, storage, readiness, keyPorts, ...joined };
   addHttpRoutes(http, parts);
-  addDeviceRoute(http.server, parts);
+  addDeviceRoute(http, parts);
   return {
     http,
     expiry,
@@ -163,6 +161,7 @@ function createServer(
 ): Promise<RelayHttp> {
   return createHttpServer({
     trustedProxies: config.trustedProxies,
+    maxFrameBytes: maxDeviceFrameBytes,
     closeSockets: () => registry.closeAll(after(clock, config.drainMs)),
     clock,
     onFailure,
@@ -219,11 +218,11 @@ function createRelayExpiry(options: RelayAppOptions, metrics: Metrics): Expiry {
   });
 }
 
-function addDeviceRoute(server: Server, parts: Parts): void {
+function addDeviceRoute(http: RelayHttp, parts: Parts): void {
   const { sql, state, clock, log, lanes, registry, neighbourhood, metrics } = parts;
   const answer = createAnswerRequest(createRequestPorts(parts));
   registerDeviceRoute(
-    server,
+    http,
     {
       authenticate: createAuthenticate(
         (deviceId) => withinBound(findDevice(sql, deviceId), clock),
@@ -256,6 +255,6 @@ function addDeviceRoute(server: Server, parts: Parts): void {
         },
       },
     },
-    { clientAddress: parts.clientAddress, address: parts.addressLimit, clock },
+    { address: parts.addressLimit, clock },
   );
 }

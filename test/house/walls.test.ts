@@ -106,7 +106,7 @@ describe("the import walls", () => {
       `import "data:text/javascript,export{}";`,
       `import "#subpath";`,
       `import "fastify";`,
-      `import "@fastify/swagger";`,
+      `import "@fastify/websocket";`,
       `import "node:module";`,
       `import "fs";`,
       `process.getBuiltinModule("fastify");`,

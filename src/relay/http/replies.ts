@@ -66,11 +66,6 @@ export function refusalAnswer(
     : { ...answer, retryAfter: Math.ceil(refused.retryAfterMs / 1000) };
 }
 
-/** The refusal of a path, or of a method on it, that does not exist. */
-export function unknownPath(): Refusal {
-  return refusal("not-found", "no such path or method; see /v1/info");
-}
-
 /** Sends an answer. */
 export function sendAnswer(reply: FastifyReply, answer: JsonAnswer): FastifyReply {
   if (answer.retryAfter !== undefined) void reply.header("retry-after", answer.retryAfter);
@@ -112,7 +107,9 @@ export function installRefusals(
   clock: Clock,
   onFailure: (code: string) => void,
 ): void {
-  app.setNotFoundHandler((_request, reply) => sendRefusal(reply, clock, unknownPath()));
+  app.setNotFoundHandler((_request, reply) =>
+    sendRefusal(reply, clock, refusal("not-found", "no such path or method; see /v1/info")),
+  );
   app.setErrorHandler<FastifyError>((error, _request, reply) => {
     const known = requestFlaw(error);
     if (known !== undefined) return sendRefusal(reply, clock, known.refusal, known.status);

@@ -1,8 +1,10 @@
 /**
- * The HTTP server without its routes: parsers, validation, refusals, and the order of its end.
+ * The HTTP server without its routes: parsers, validation, refusals, WebSocket upgrade.
  *
- * The framework's own log stays off: it writes addresses and paths.
+ * The framework's own log stays off: it writes addresses and paths. Compression of WebSocket frames
+ * is off: ciphertext does not compress, and it holds 239 KB per connection.
  */
+import websocket from "@fastify/websocket";
 import { type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from "@fastify/type-provider-typebox";
 import Fastify from "fastify";
 
@@ -14,6 +16,7 @@ import { installRefusals, type RelayHttp } from "./replies.ts";
 export interface HttpServerOptions {
   /** Networks whose forwarded client address is believed. */
   readonly trustedProxies: readonly string[];
+  readonly maxFrameBytes: number;
   /** Ends the open WebSockets; runs before the listener closes. */
   readonly closeSockets: () => Promise<void>;
   readonly clock: Clock;
@@ -52,10 +55,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Rela
   app.removeContentTypeParser("text/plain");
   installRefusals(app, options.clock, options.onFailure);
   await collectRoutes(app);
-  app.addHook("preClose", async () => {
-    // From here on an upgrade is a request like any other, for a path that is not there.
-    app.server.removeAllListeners("upgrade");
-    await options.closeSockets();
+  await app.register(websocket, {
+    options: { maxPayload: options.maxFrameBytes, perMessageDeflate: false, clientTracking: false },
+    // The plugin takes no upgrades from here on, and its own way would cut the sockets that are open.
+    preClose: options.closeSockets,
   });
   return app;
 }

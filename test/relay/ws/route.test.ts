@@ -29,7 +29,7 @@ describe("an upgrade", () => {
   it("of another path is refused as any request for it, and costs the address nothing", async () => {
     const from = "192.0.2.1";
     const refused = [404, "application/json; charset=utf-8", undefined, "not-found"];
-    for (const path of ["/", "/v1/devices", "/v1/device/", "/v1/info"]) {
+    for (const path of ["/", "/v1/devices", "/v1/device/"]) {
       expect(await askUpgrade(relay, path, from)).toEqual(refused);
     }
     expect(await askUpgrade(relay, "/v1/device?because=1", from)).toEqual([101]);
