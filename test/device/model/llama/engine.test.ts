@@ -102,6 +102,16 @@ it("refuses what does not fit before sending it, with the numbers", async () => 
   );
 });
 
+it("A27, A29: what a tool brought cannot push the question out, nor be answered around", async () => {
+  const call = { tool: "grep_memory", args: {}, ok: true, found: 1, near: false, untrusted: true };
+  const told = (text: string) => ({ ...step, calls: [{ ...call, text, promptText: text }] });
+  const fits = await model.step(told("x".repeat(3_000)), never);
+  const over = await model.step(told("x".repeat(4_096)), never);
+  expect(fits.usage?.promptTokens).toBeGreaterThan(3_000);
+  expect(over).toMatchObject({ type: "failed", cause: "overflow" });
+  expect(over.usage).toBeUndefined();
+});
+
 it("A31: counts the reply's tokens against the context as well", async () => {
   const room = 4_096 - 96;
   const bare = (await planned(model, "")).usage.promptTokens;
