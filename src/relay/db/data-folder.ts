@@ -6,9 +6,10 @@
  *   <data_dir>/postgres-18/    the cluster (cluster.ts)
  *   <data_dir>/run/            its socket, unless the path is too long
  */
-import { chmodSync, mkdirSync, statfsSync, statSync } from "node:fs";
+import { chmodSync, statfsSync, statSync } from "node:fs";
 import path from "node:path";
 
+import { makeFolders } from "./make-folders.ts";
 import { networkFileSystemName } from "../../shared/network-file-system.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
 import { clusterFolder } from "./cluster.ts";
@@ -28,8 +29,8 @@ export function prepareDataFolder(
 ): Result<undefined, DatabaseError> {
   try {
     // Folders above it are ordinary ones: as root, the server's user has to pass through them, too.
-    mkdirSync(path.dirname(folder), { recursive: true });
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolders(path.dirname(folder), 0o777);
+    makeFolders(folder, 0o700);
     const owner = ownerProblem(folder);
     // As root, the server's user has to pass through to its own 0700 folder, and may not look around.
     if (owner === undefined) chmodSync(folder, user === undefined ? 0o700 : 0o711);

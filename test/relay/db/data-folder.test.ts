@@ -34,6 +34,12 @@ describe("the relay's data folder", () => {
     }
   });
 
+  it.runIf(process.platform === "linux")("is refused where no folder can be made", () => {
+    expect(prepareDataFolder("/proc/pixie/relay", undefined)).toMatchObject({
+      error: { message: expect.stringMatching(/^cannot use data_dir .*ENOENT/) },
+    });
+  });
+
   it.runIf(process.platform === "linux").each([
     ["NFS", 0x6969],
     ["SMB2", 0xfe534d42],

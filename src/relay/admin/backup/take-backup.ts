@@ -11,7 +11,6 @@ import {
   createWriteStream,
   existsSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   renameSync,
   rmSync,
@@ -25,6 +24,7 @@ import type postgres from "postgres";
 import { err, ok, type Result } from "../../../shared/result.ts";
 import { softwareVersion } from "../../../shared/wire/version.ts";
 import { causeText } from "../../db/database-error.ts";
+import { makeFolders } from "../../db/make-folders.ts";
 import { compareToShipped, landedMigrations } from "../../db/migrate.ts";
 import { readRelayState } from "../../store/relay-state.ts";
 import {
@@ -64,7 +64,7 @@ export async function takeBackup(order: BackupOrder): Promise<Result<BackupManif
   const partial = `${folder}.partial`;
   try {
     rmSync(partial, { recursive: true, force: true });
-    mkdirSync(partial, { recursive: true, mode: 0o700 });
+    makeFolders(partial, 0o700);
     const manifest = await inSnapshot(sql, () => copyAll(order, partial));
     writeDurably(path.join(partial, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`);
     sync(partial);

@@ -3,7 +3,7 @@
  * that asking again opens no second account. What it sends is noise in the shape of an envelope: like
  * the relay, the doctor can neither seal nor open one.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
 import { parseBase64Url, toBase64Url, utf8 } from "../../../shared/bytes.ts";
@@ -24,6 +24,7 @@ import {
 } from "../../../shared/wire/envelope.ts";
 import type { RelayFrame } from "../../../shared/wire/frames.ts";
 import type { RegisterRequest } from "../../../shared/wire/http.ts";
+import { makeFolders } from "../../db/make-folders.ts";
 
 /** What the doctor can say as a device. Times are the relay's. */
 export interface DoctorAccount {
@@ -36,7 +37,7 @@ export interface DoctorAccount {
 /** The secret of an account, made on first use. Throws what the file system says. */
 export function readSecret(file: string): Uint8Array {
   if (!existsSync(file)) {
-    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    makeFolders(path.dirname(file), 0o700);
     writeFileSync(file, `${toBase64Url(systemRng(32))}\n`, { mode: 0o600, flag: "wx" });
   }
   const secret = parseBase64Url(readFileSync(file, "utf8").trim());
