@@ -73,6 +73,12 @@ describe("help", () => {
       expect((await run(args)).code).toBe(2);
     },
   );
+
+  it.each(["plan", "goal"])("another device is not asked in mode %s", async (mode) => {
+    const refused = await run(["ask", "what is on?", "--mode", mode, "--on", "laptop"]);
+    expect(refused).toMatchObject({ code: 2, out: "" });
+    expect(refused.err).toContain("--on: another device answers in mode agent only");
+  });
 });
 
 describe("--json", () => {
