@@ -80,12 +80,13 @@ export function judge(
   const [best] = scored;
   if (best === undefined) return { type: "ranked", scored, verdict: { type: "none" } };
   const none = logistic(scoreOf(weights.none, noneInputs(scores, question, lines)));
-  if (none >= weights.noneAbove) return { type: "ranked", scored, verdict: { type: "none" } };
+  if (none >= weights.noneAbove) return { type: "ranked", scored, none, verdict: { type: "none" } };
   const handles = scored.slice(0, maxChoices).map(({ handle }) => handle);
   const unsure = handles.length > 1 && bestShare(scores) < weights.askBelow;
   return {
     type: "ranked",
     scored,
+    none,
     verdict: unsure ? { type: "unsure", handles } : { type: "pick", handle: best.handle },
   };
 }

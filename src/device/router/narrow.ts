@@ -3,7 +3,7 @@
  * small model plans badly before a whole menu, so the grammar of its plan admits these alone; the
  * prompt stays what Alignment shows.
  *
- * Where the router is sure, one handle is left, and where it says that nothing fits, none is.
+ * Where the router is sure, one handle is left, and where it is sure that nothing fits, none is.
  * Spec: docs/agent.md "Routers".
  */
 import type { MenuLine, Ranking } from "./port.ts";
@@ -19,14 +19,24 @@ export interface Narrowed {
 /** A handle this much less probable than the best is not left: e² ≈ 7 times. */
 const reach = 2;
 
+/**
+ * From this probability on, "nothing fits" leaves no handle. Below it the brain chooses between the likely
+ * ones and none: what a line such as "anything the owner may have kept" serves is like no line at all, so
+ * a router says too soon that nothing does.
+ */
+const sureOfNothing = 0.9;
+
 /** At most `count` handles, best first. */
 export function narrowed(
   ranking: Ranking,
   { menu, count }: { readonly menu: readonly MenuLine[]; readonly count: number },
 ): Narrowed {
   const { scored, verdict } = preferSkills(ranking, menu);
-  if (verdict.type === "none") return { type: "narrowed", handles: [], none: true };
+  const none = verdict.type === "none";
+  if (none && (ranking.none ?? 1) >= sureOfNothing) {
+    return { type: "narrowed", handles: [], none };
+  }
   const best = scored[0]?.score ?? 0;
   const likely = scored.filter(({ score }) => score > best - reach).slice(0, count);
-  return { type: "narrowed", handles: likely.map(({ handle }) => handle), none: false };
+  return { type: "narrowed", handles: likely.map(({ handle }) => handle), none };
 }

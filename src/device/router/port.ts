@@ -33,6 +33,8 @@ export type Verdict =
 export interface Ranking {
   readonly type: "ranked";
   readonly scored: readonly ScoredHandle[];
+  /** How probable it is that nothing fits, of a router that learned to tell. */
+  readonly none?: number;
   readonly verdict: Verdict;
 }
 

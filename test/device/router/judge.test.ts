@@ -38,6 +38,7 @@ describe("the judge", () => {
   it("picks the line that is most alike", () => {
     expect(judge(weights, question(0.1), [line("a", 0.2), line("b", 0.9)])).toEqual({
       type: "ranked",
+      none: expect.any(Number),
       scored: [
         { handle: "b", score: 9 },
         { handle: "a", score: 2 },

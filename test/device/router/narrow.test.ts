@@ -40,6 +40,18 @@ it("leaves one handle where the router is sure, and none where nothing fits", ()
   });
 });
 
+const thoughtNothing = (none: number): Ranking => ({
+  ...ranking({ a: 9, b: 8 }, { type: "none" }),
+  none,
+});
+
+it("leaves the choice to the brain where the router only thinks that nothing fits", () => {
+  const three = { menu: [], count: 3 };
+  const likely = { handles: ["a", "b"], none: true };
+  expect(narrowed(thoughtNothing(0.89), three)).toMatchObject(likely);
+  expect(narrowed(thoughtNothing(0.9), three)).toMatchObject({ handles: [], none: true });
+});
+
 describe("a tool beside a skill that mentions it", () => {
   const menu = [
     { handle: "schedule", line: "the calendar", mentions: ["date"] },
