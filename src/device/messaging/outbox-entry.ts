@@ -71,6 +71,8 @@ export type OutboxEvent =
   | { readonly type: "resend"; readonly deviceIds: readonly string[] }
   /** Copies that seem to be lost to their devices. */
   | { readonly type: "reseal"; readonly deviceIds: readonly string[] }
+  /** Our identity key was renewed: nobody takes what was certified under the old one. */
+  | { readonly type: "renewed" }
   /** That device confirmed something newer: if it does not confirm this one soon, it lost it. */
   | { readonly type: "overtaken"; readonly deviceId: string }
   /** Copies that were looked at and left alone; with `reason` when re-sealing has come to its end. */
@@ -95,6 +97,11 @@ export interface Moment {
 /** Whether anything may still happen to a copy by itself. */
 export function isOpen(copy: Copy): boolean {
   return copy.state === "queued" || copy.state === "sealed" || copy.state === "accepted";
+}
+
+/** Devices whose copy may still change by itself. */
+export function openDevices(entry: Entry): readonly string[] {
+  return entry.copies.filter(isOpen).map((copy) => copy.deviceId);
 }
 
 /** A copy that wants a new sealing. */
