@@ -18,7 +18,7 @@ function call(tool: string, found: number, given: Partial<CompletedCall> = {}): 
   const args: CompletedCall["args"] = ["list_devices", "current_date"].includes(tool)
     ? {}
     : { query: "q" };
-  return { tool, args, ok: true, found, near: false, ...said, ...given };
+  return { tool, args, ok: true, found, entries: [], near: false, ...said, ...given };
 }
 
 interface Offered {
