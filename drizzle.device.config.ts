@@ -6,6 +6,7 @@ export default defineConfig({
     "./src/device/store/schema.ts",
     "./src/device/store/agent-tables.ts",
     "./src/device/store/homebase-tables.ts",
+    "./src/device/store/renewal-tables.ts",
   ],
   out: "./migrations/device",
 });

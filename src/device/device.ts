@@ -75,6 +75,8 @@ export interface ContactView {
   readonly aik: string;
   readonly name: string;
   readonly relation: "invited" | "contact" | "request" | "blocked";
+  /** When their identity key was renewed, if nobody compared the safety number since. */
+  readonly renewedMs: number | undefined;
   /** Whether a message can be sealed to them now, and if not, why. */
   readonly reachable: boolean;
   readonly reason: string | undefined;

@@ -31,11 +31,13 @@ import {
 } from "./messaging/payload.ts";
 import { answerResend } from "./messaging/resend.ts";
 import { applyReceipt, type DelayRange, drawDelay, queueReceipt } from "./messaging/receipts.ts";
+import { takeRenewal } from "./messaging/take-renewal.ts";
 import { takeSync } from "./messaging/take-sync.ts";
 import { countContacts, getContact, putContact } from "./store/contacts.ts";
 import { getOwnAccount, putOwnAccount } from "./store/identity.ts";
 import { addMessage, conversationRows } from "./store/messages.ts";
 import { wakeRecipient } from "./store/outbox-due.ts";
+import { currentKeyOf } from "./store/renewals.ts";
 import type { WriteTx } from "./store/sqlite.ts";
 
 /** What happens outside of the store because of a payload, after its commit. */
@@ -61,10 +63,9 @@ const clockToleranceMs = 60_000;
 /** Builds the switch. */
 export function createDispatch(parts: DispatchParts): Dispatch {
   return (tx, opened, arrival) => {
-    const context = { ...parts, tx, opened, arrival, senderAik: idText(opened.sender.aik) };
-    const reason = giveMeaning(context, opened.payload);
+    const senderAik = currentKeyOf(tx, idText(opened.sender.aik));
+    const reason = giveMeaning({ ...parts, tx, opened, arrival, senderAik }, opened.payload);
     if (reason !== undefined) return reason;
-    const { senderAik } = context;
     const { effects, rng } = parts;
     if (opened.relation !== "unknown" && answerView(tx, opened, { ...arrival, rng }) === "check") {
       tx.afterCommit(() => effects.checkOwnList(opened.recipientList));
@@ -93,7 +94,7 @@ function giveMeaning(context: Context, payload: Payload): string | undefined {
       return takeProfile(context, payload.profile);
     case "echo":
       keepRow(context, {
-        conversation: idText(payload.recipientAik),
+        conversation: currentKeyOf(context.tx, idText(payload.recipientAik)),
         typeTag: payloadTag.message,
         content: context.opened.content.slice(payload.recipientAik.length),
       });
@@ -105,18 +106,27 @@ function giveMeaning(context: Context, payload: Payload): string | undefined {
     case "resend-since":
       return takeResend(context, payload.sinceMs);
     case "renewal":
+      return takeRenewed(context, payload);
     case "own-keys":
     case "unassigned":
-      // Of a newer version: kept as it came, and shown as such.
-      keepRow(context, {
-        conversation: context.senderAik,
-        typeTag: context.opened.typeTag,
-        content: context.opened.content,
-      });
-      return undefined;
+      return keepOpaque(context);
     default:
       return assertNever(payload);
   }
+}
+
+function takeRenewed(
+  context: Context,
+  { renewal }: Extract<Payload, { kind: "renewal" }>,
+): string | undefined {
+  const isOwn = context.opened.relation === "self";
+  return isOwn ? keepOpaque(context) : takeRenewal(context, renewal);
+}
+
+/** Of a newer version: kept as it came, and shown as such. */
+function keepOpaque(context: Context): undefined {
+  const { typeTag, content } = context.opened;
+  keepRow(context, { conversation: context.senderAik, typeTag, content });
 }
 
 function takeMessage(context: Context): string | undefined {

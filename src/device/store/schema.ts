@@ -122,6 +122,8 @@ export const contact = sqliteTable("contact", {
   inviteKey: bytes(),
   addedMs: integer().notNull(),
   verifiedMs: integer(),
+  /** When their identity key was renewed, until somebody compares the safety number again. */
+  renewedMs: integer(),
   /** Why sending stopped, e.g. `list-fork`. */
   stopped: text(),
   /** Version of our device list that was last sent to them because their view was old. */
