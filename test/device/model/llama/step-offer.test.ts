@@ -29,8 +29,8 @@ interface Offered {
 
 function offered(skill: string, calls: readonly CompletedCall[], question = "q"): Offered {
   const request = stepRequest({ planned: true, question, tools: toolsOf(skill), calls });
-  const { tools, ...rest } = guidedOffer(request);
-  return { ...rest, tools: tools.map(({ toolName }) => toolName) };
+  const { tools, answer, days } = guidedOffer(request);
+  return { answer, days, tools: tools.map(({ toolName }) => toolName) };
 }
 
 /** What `find_file` may be given as its device. */
