@@ -187,6 +187,18 @@ describe("steps", () => {
   });
 });
 
+it("an answer that goes round in circles is ended between two characters, and is whole then", () => {
+  const { resume } = stepGuide(offering(toolSet, { answerLength: 40 }));
+  const said = `{"answer":"${"It opens so. ".repeat(3)}`;
+  expect(resume?.(said.slice(0, 40))).toBeUndefined();
+  const end = resume?.(said);
+  expect(end).toEqual({ text: '…"}', grammar: undefined });
+  expect(() => JSON.parse(`${said}${end?.text ?? ""}`)).not.toThrow();
+  for (const waiting of [`${said}\\`, `${said}\uFFFD`]) expect(resume?.(waiting)).toBeUndefined();
+  expect(resume?.(`${said}"`)).toEqual({ text: "}", grammar: undefined });
+  expect(stepGuide(offering(toolSet)).resume?.(said)).toBeUndefined();
+});
+
 it("an answer is told as it grows, unescaped, and nothing of a call is", () => {
   const answer = 'She said "grün"\nand \\ left.';
   const whole = JSON.stringify({ answer });
