@@ -99,14 +99,17 @@ export function isOpen(copy: Copy): boolean {
   return copy.state === "queued" || copy.state === "sealed" || copy.state === "accepted";
 }
 
-/** Devices whose copy may still change by itself. */
-export function openDevices(entry: Entry): readonly string[] {
-  return entry.copies.filter(isOpen).map((copy) => copy.deviceId);
-}
-
 /** A copy that wants a new sealing. */
 export function requeued(copy: Copy, nowMs: number): Copy {
   return { ...copy, state: "queued", slot: null, nextMs: nowMs };
+}
+
+/** An entry all of whose copies that may still change want a new sealing. */
+export function requeuedOpen(entry: Entry, nowMs: number): Entry {
+  const copies = entry.copies.map((copy) =>
+    isOpen(copy) ? { ...requeued(copy, nowMs), attempts: 0 } : copy,
+  );
+  return { ...entry, copies };
 }
 
 /** A copy after one more fruitless try. */

@@ -24,9 +24,9 @@ import {
   isOpen,
   type Moment,
   ofDevices,
-  openDevices,
   type OutboxEvent,
   requeued,
+  requeuedOpen,
   retried,
 } from "./outbox-entry.ts";
 import {
@@ -127,10 +127,7 @@ function decided(entry: Entry, event: Decision, nowMs: number): Entry {
           : copy,
       );
     case "renewed":
-      return ofDevices(entry, openDevices(entry), (copy) => ({
-        ...requeued(copy, nowMs),
-        attempts: 0,
-      }));
+      return requeuedOpen(entry, nowMs);
     case "overtaken":
       return ofDevices(entry, [event.deviceId], (copy) =>
         copy.state === "accepted"
