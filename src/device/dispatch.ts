@@ -14,6 +14,7 @@ import { assertNever } from "../shared/result.ts";
 import { randomFraction, type Rng } from "../shared/rng.ts";
 import type { DeviceEvent } from "./device.ts";
 import { admitGuest, applyProfile } from "./identity/contacts.ts";
+import { hasPrekey } from "./identity/bundles.ts";
 import { hearControl } from "./homebase/hear.ts";
 import type { InviteKeyRequest } from "./identity/invites.ts";
 import { ownIdentity } from "./identity/keys.ts";
@@ -31,6 +32,7 @@ import {
 } from "./messaging/payload.ts";
 import { answerResend } from "./messaging/resend.ts";
 import { applyReceipt, type DelayRange, drawDelay, queueReceipt } from "./messaging/receipts.ts";
+import { takeOwnKeys, takeOwnRenewal } from "./messaging/take-own-keys.ts";
 import { takeRenewal } from "./messaging/take-renewal.ts";
 import { takeSync } from "./messaging/take-sync.ts";
 import { countContacts, getContact, putContact } from "./store/contacts.ts";
@@ -48,6 +50,8 @@ export interface DispatchEffects {
   /** Our own newest list is older than, or another than, what a sender has seen. */
   readonly checkOwnList: (view: OpenedMessage["recipientList"]) => void;
   readonly tellRelay: (request: InviteKeyRequest) => void;
+  /** Ask the relay which renewal of our account it took. */
+  readonly finishRenewals: () => void;
   readonly notice: (notice: string) => void;
 }
 
@@ -70,7 +74,9 @@ export function createDispatch(parts: DispatchParts): Dispatch {
     if (opened.relation !== "unknown" && answerView(tx, opened, { ...arrival, rng }) === "check") {
       tx.afterCommit(() => effects.checkOwnList(opened.recipientList));
     }
-    if (opened.refreshNeeded) tx.afterCommit(() => effects.refresh(senderAik));
+    const deviceId = idText(opened.sender.deviceId);
+    const isUnknown = opened.relation === "unknown" || hasPrekey(tx, senderAik, deviceId);
+    if (opened.refreshNeeded || !isUnknown) tx.afterCommit(() => effects.refresh(senderAik));
     return undefined;
   };
 }
@@ -108,6 +114,7 @@ function giveMeaning(context: Context, payload: Payload): string | undefined {
     case "renewal":
       return takeRenewed(context, payload);
     case "own-keys":
+      return takeOwnKeys(context, payload);
     case "unassigned":
       return keepOpaque(context);
     default:
@@ -120,7 +127,7 @@ function takeRenewed(
   { renewal }: Extract<Payload, { kind: "renewal" }>,
 ): string | undefined {
   const isOwn = context.opened.relation === "self";
-  return isOwn ? keepOpaque(context) : takeRenewal(context, renewal);
+  return isOwn ? takeOwnRenewal(context, renewal) : takeRenewal(context, renewal);
 }
 
 /** Of a newer version: kept as it came, and shown as such. */

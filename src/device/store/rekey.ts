@@ -6,16 +6,8 @@
  * or of our own account is the caller's. Spec: docs/protocol.md "Renewal of an account".
  */
 import { and, eq, inArray, sql } from "drizzle-orm";
-import {
-  message,
-  outbox,
-  outboxCopy,
-  receiptDue,
-  sealedUpload,
-  seenMessage,
-  skillImport,
-  skillOrigin,
-} from "./schema.ts";
+import { message, outbox, outboxCopy, receiptDue, sealedUpload, seenMessage } from "./schema.ts";
+import { skillImport, skillOrigin } from "./skill-tables.ts";
 import type { WriteTx } from "./sqlite.ts";
 
 /** Moves everything of an account. Of what is there under both keys, the new key's row stays. */
