@@ -77,7 +77,11 @@ describe("plans", () => {
   it("name only what the router admits, and something, when it says so", async () => {
     const menu = ["one", "two", "three"].map((handle) => ({ handle, line: "l" }));
     const narrowed = await models.open(models.write("narrow.gguf", randomLlama(4)), {
-      narrow: async () => ({ type: "narrowed", handles: ["two"], none: false }),
+      narrow: async () => ({
+        type: "narrowed",
+        handles: [{ handle: "two", score: 0 }],
+        none: false,
+      }),
     });
     let said = "";
     const onToken = (text: string): void => void (said += text);
