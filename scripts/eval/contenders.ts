@@ -5,12 +5,16 @@
  * Spec: docs/evaluation.md.
  */
 import { defaultInstructions, systemPrompt } from "../../src/device/agent/alignment.ts";
+import { menuLines } from "../../src/device/agent/planned.ts";
 import type { Model } from "../../src/device/model/port.ts";
 import { bm25Router } from "../../src/device/router/bm25.ts";
-import type { Ranking, Router } from "../../src/device/router/port.ts";
+import type { MenuLine, Ranking, Router } from "../../src/device/router/port.ts";
 import { loadStaticRouter } from "../../src/device/router/static.ts";
 import { builtinSkills } from "../../src/device/skills/builtin.ts";
 import { parseMentions } from "../../src/device/skills/mentions.ts";
+import type { Menu } from "../../src/device/skills/registry.ts";
+import type { Skill } from "../../src/device/skills/skill.ts";
+import { toolSet } from "../../src/device/skills/tools.ts";
 import { openBrain } from "./brains.ts";
 import type { Contender } from "./choice.ts";
 import { openMeaningRouter } from "./routers.ts";
@@ -49,21 +53,16 @@ export async function openContender(
 
 /** A model's plan as a ranking: what the sentence names comes first. */
 function planningRouter(model: Model): Router {
-  const [pattern] = builtinSkills;
-  if (pattern === undefined) throw new Error("expected a built-in skill");
+  const [builtin] = builtinSkills;
+  if (builtin === undefined) throw new Error("expected a built-in skill");
+  const pattern = { ...builtin, detailedBody: "" };
   return {
     name: "embedding",
     rank: async (question, menu, signal) => {
-      const skills = menu.map(({ handle, line }) => ({
-        ...pattern,
-        id: handle,
-        shortDescription: line,
-      }));
-      const system = systemPrompt(
-        { instructions: defaultInstructions, blurbs: [] },
-        { skills, tools: [] },
-      );
-      const reply = await model.plan({ system, question, menu, history: [] }, signal);
+      const asked = menuWith(menu, pattern);
+      const system = systemPrompt({ instructions: defaultInstructions, blurbs: [] }, asked);
+      const request = { system, question, menu: menuLines(asked), history: [] };
+      const reply = await model.plan(request, signal);
       if (reply.type === "failed") return reply;
       const handles = reply.type === "unsure" ? reply.handles : parseMentions(reply.sentence);
       const scored = menu
@@ -75,4 +74,19 @@ function planningRouter(model: Model): Router {
       return { type: "ranked", scored, verdict };
     },
   };
+}
+
+/** The menu as a device has it: tools are tools, and what a built-in skill mentions is known. */
+function menuWith(lines: readonly MenuLine[], pattern: Skill): Menu {
+  const tools = toolSet.filter(({ slug, description }) =>
+    lines.some(({ handle, line }) => handle === slug && line === description),
+  );
+  const isTool = ({ handle }: MenuLine): boolean => tools.some(({ slug }) => slug === handle);
+  const skills = lines
+    .filter((line) => !isTool(line))
+    .map(({ handle, line }) => {
+      const own = builtinSkills.find((one) => one.id === handle && one.shortDescription === line);
+      return own ?? { ...pattern, id: handle, shortDescription: line };
+    });
+  return { skills, tools };
 }

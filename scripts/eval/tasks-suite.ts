@@ -58,8 +58,8 @@ export async function tasksFrom(brain: string, files: readonly string[]): Promis
 export function taskTable(row: TaskRow): string {
   const [low, high] = row.interval.map((share) => (100 * share).toFixed(0));
   return [
-    "| brain | n | done | 95 % | calls | prompt tokens | evaluated | generated | median s |",
-    "|---|---|---|---|---|---|---|---|---|",
-    `| ${row.brain} | ${row.n} | ${(100 * row.done).toFixed(0)} % | ${low ?? ""}–${high ?? ""} | ${row.calls} | ${row.promptTokens} | ${row.evaluatedTokens} | ${row.completionTokens} | ${row.medianSeconds} |`,
+    "| brain | n | done | 95 % | in its words | calls | prompt tokens | evaluated | generated | median s |",
+    "|---|---|---|---|---|---|---|---|---|---|",
+    `| ${row.brain} | ${row.n} | ${(100 * row.done).toFixed(0)} % | ${low ?? ""}–${high ?? ""} | ${(100 * row.inWords).toFixed(0)} % | ${row.calls} | ${row.promptTokens} | ${row.evaluatedTokens} | ${row.completionTokens} | ${row.medianSeconds} |`,
   ].join("\n");
 }

@@ -44,6 +44,8 @@ const outcomeSchema = Type.Object({
   done: Type.Boolean(),
   /** What is wrong; empty when it is done. */
   problem: Type.String(),
+  /** Done, and the brain's own words name every fact: the entries under its answer left out. */
+  inWords: Type.Boolean(),
   calls: Type.Number(),
   usage: Type.Object({
     promptTokens: Type.Number(),
@@ -65,6 +67,8 @@ export interface TaskRow {
   readonly n: number;
   readonly done: number;
   readonly interval: readonly [number, number];
+  /** Done, and in the brain's own words. */
+  readonly inWords: number;
   /** Means per task. */
   readonly calls: number;
   readonly promptTokens: number;
@@ -92,10 +96,11 @@ export async function runTask(
   task: TaskCase,
 ): Promise<TaskOutcome> {
   const usages: Usage[] = [];
+  const words: string[] = [];
   const startedMs = performance.now();
   const events = await runTurn(
     {
-      model: metered(model, usages),
+      model: metered(model, { usages, words }),
       tools: world.tools,
       clock: world.clock,
       zone: world.zone,
@@ -121,6 +126,7 @@ export async function runTask(
     ask: task.ask,
     done: problem === "",
     problem,
+    inWords: problem === "" && answerProblem(task, words.at(-1) ?? "") === "",
     calls: events.filter(({ type }) => type === "tool-call").length,
     usage: { ...sumOf(usages), ms: performance.now() - startedMs },
   };
@@ -133,7 +139,9 @@ export function taskRow(
   outcomes: readonly TaskOutcome[],
 ): TaskRow {
   const n = outcomes.length;
-  const done = outcomes.filter((outcome) => outcome.done).length;
+  const count = (is: (outcome: TaskOutcome) => boolean): number => outcomes.filter(is).length;
+  const share = (hits: number): number => Math.round((1_000 * hits) / Math.max(1, n)) / 1_000;
+  const done = count((outcome) => outcome.done);
   const mean = (value: (outcome: TaskOutcome) => number): number =>
     Math.round((10 * outcomes.reduce((sum, one) => sum + value(one), 0)) / Math.max(1, n)) / 10;
   const seconds = outcomes.map(({ usage }) => usage.ms / 1_000).toSorted((a, b) => a - b);
@@ -142,8 +150,9 @@ export function taskRow(
     brain,
     model,
     n,
-    done: Math.round((1_000 * done) / Math.max(1, n)) / 1_000,
+    done: share(done),
     interval: wilson(done, n),
+    inWords: share(count((outcome) => outcome.inWords)),
     calls: mean(({ calls }) => calls),
     promptTokens: mean(({ usage }) => usage.promptTokens),
     evaluatedTokens: mean(({ usage }) => usage.evaluatedTokens),
@@ -199,9 +208,13 @@ function covers(
   return from !== undefined && to !== undefined && from <= first && to >= last;
 }
 
-/** Notes what every reply of a model took. */
-function metered(model: Model, usages: Usage[]): Model {
+/** Notes what every reply of a model took, and the words of its answers. */
+function metered(
+  model: Model,
+  { usages, words }: { readonly usages: Usage[]; readonly words: string[] },
+): Model {
   const note = <R extends PlanReply | StepReply | DirectReply>(reply: R): R => {
+    if (reply.type === "answer") words.push(reply.text);
     if (reply.type !== "unsure" && reply.usage !== undefined) usages.push(reply.usage);
     return reply;
   };

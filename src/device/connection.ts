@@ -14,18 +14,14 @@ import type { Delivery } from "../shared/wire/frames.ts";
 import type { Background } from "./background.ts";
 import type { DeviceEvent } from "./device.ts";
 import { closedInviteRequests } from "./identity/invites.ts";
-import { answerChallenge, type OwnIdentity } from "./identity/keys.ts";
-import {
-  destroySpentPrekeys,
-  prekeyDueMs,
-  preparePrekey,
-  prekeyPublished,
-} from "./identity/prekeys.ts";
+import { answerChallenge, type OwnIdentity, ownIdentity } from "./identity/keys.ts";
+import { destroySpentPrekeys, prekeyDueMs } from "./identity/prekeys.ts";
 import type { RelayTime } from "./identity/relay-time.ts";
 import { anyOwedSync } from "./identity/sync.ts";
 import type { BundleRefresh } from "./messaging/bundle-refresh.ts";
 import { allContacts } from "./store/contacts.ts";
 import { noteDrained, noteEpoch } from "./mend.ts";
+import { publishPrekey } from "./publish-prekey.ts";
 import type { DeviceStore } from "./store/sqlite.ts";
 import type {
   Answered,
@@ -143,7 +139,8 @@ class RelayConnection implements Connection {
   };
 
   readonly devicesChanged = (): void => {
-    const own = this.#own;
+    // The account may have been renewed since the connection was made.
+    const own = this.#parts.store.read(ownIdentity);
     if (own === undefined || this.#mailbox?.state().type !== "ready") return;
     this.#parts.background.run(() => this.#publishPrekey(own));
   };
@@ -184,7 +181,7 @@ class RelayConnection implements Connection {
       if (state.refused.count > 0) {
         notice(`the relay turned away ${state.refused.count} envelopes: the mailbox was full`);
       }
-      this.#upkeep(own);
+      this.#upkeep();
       onReady();
     }
     if (state.type === "displaced") {
@@ -213,11 +210,15 @@ class RelayConnection implements Connection {
   }
 
   /** What stands due while connected; looks again in an hour. */
-  #upkeep(own: OwnIdentity): void {
-    const { background, clock } = this.#parts;
-    this.#cancelUpkeep = clock.schedule(this.#untilUpkeep(own), () => this.#upkeep(own));
+  #upkeep(): void {
+    const { background, clock, store } = this.#parts;
+    const before = store.read(ownIdentity);
+    if (before === undefined) return;
+    this.#cancelUpkeep = clock.schedule(this.#untilUpkeep(before), () => this.#upkeep());
     background.run(async () => {
       await this.#parts.mend();
+      // Mending may have renewed the account.
+      const own = store.read(ownIdentity) ?? before;
       await this.#publishPrekey(own);
       await this.#closeInvites(own);
       await this.#freshenBundles(own);
@@ -234,16 +235,8 @@ class RelayConnection implements Connection {
   }
 
   async #publishPrekey(own: OwnIdentity): Promise<void> {
-    const { store, relayTime, rng, notice } = this.#parts;
-    const relayNowMs = relayTime.nowMs(own.relayOrigin);
-    const row = store.write((tx) => preparePrekey(tx, own, relayNowMs, rng));
-    if (row === undefined) return;
-    const answer = await this.request({ type: "publish-prekey", prekey: row.record });
-    if (answer.ok) {
-      store.write((tx) => prekeyPublished(tx, row, answer.value.relayTimeMs));
-    } else if (answer.error.type === "refused") {
-      notice(`the relay refused a new prekey: ${answer.error.refusal.message}`);
-    }
+    const parts = { ...this.#parts, request: this.request };
+    await publishPrekey(parts, own, this.#parts.relayTime.nowMs(own.relayOrigin));
   }
 
   /**

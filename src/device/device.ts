@@ -75,6 +75,8 @@ export interface ContactView {
   readonly aik: string;
   readonly name: string;
   readonly relation: "invited" | "contact" | "request" | "blocked";
+  /** When their identity key was renewed, if nobody compared the safety number since. */
+  readonly renewedMs: number | undefined;
   /** Whether a message can be sealed to them now, and if not, why. */
   readonly reachable: boolean;
   readonly reason: string | undefined;
@@ -189,6 +191,17 @@ export interface Device extends AsyncDisposable {
   readonly devices: () => readonly DeviceView[];
   /** Removes a device that is no admin; only an admin device can. What it had not sent is lost. */
   readonly revokeDevice: (deviceId: string) => Promise<Result<DeviceView, DeviceError>>;
+  /**
+   * Renews the account: a new identity key takes over, without the devices `remove` (names or ids). The only way
+   * to be rid of an admin; the old recovery code is worth nothing afterwards.
+   */
+  readonly renewAccount: (options: {
+    readonly remove: readonly string[];
+  }) => Promise<
+    Result<{ readonly identity: Identity; readonly recoveryCode: string }, DeviceError>
+  >;
+  /** The account's recovery code, on a device that holds the account's key. */
+  readonly recoveryCode: () => Result<{ readonly recoveryCode: string }, DeviceError>;
   readonly contacts: () => readonly ContactView[];
   readonly invite: (options?: {
     readonly multipleUse?: boolean;

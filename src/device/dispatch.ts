@@ -14,6 +14,7 @@ import { assertNever } from "../shared/result.ts";
 import { randomFraction, type Rng } from "../shared/rng.ts";
 import type { DeviceEvent } from "./device.ts";
 import { admitGuest, applyProfile } from "./identity/contacts.ts";
+import { hasPrekey } from "./identity/bundles.ts";
 import { hearControl } from "./homebase/hear.ts";
 import type { InviteKeyRequest } from "./identity/invites.ts";
 import { ownIdentity } from "./identity/keys.ts";
@@ -31,11 +32,14 @@ import {
 } from "./messaging/payload.ts";
 import { answerResend } from "./messaging/resend.ts";
 import { applyReceipt, type DelayRange, drawDelay, queueReceipt } from "./messaging/receipts.ts";
+import { takeOwnKeys, takeOwnRenewal } from "./messaging/take-own-keys.ts";
+import { takeRenewal } from "./messaging/take-renewal.ts";
 import { takeSync } from "./messaging/take-sync.ts";
 import { countContacts, getContact, putContact } from "./store/contacts.ts";
 import { getOwnAccount, putOwnAccount } from "./store/identity.ts";
 import { addMessage, conversationRows } from "./store/messages.ts";
 import { wakeRecipient } from "./store/outbox-due.ts";
+import { currentKeyOf } from "./store/renewals.ts";
 import type { WriteTx } from "./store/sqlite.ts";
 
 /** What happens outside of the store because of a payload, after its commit. */
@@ -46,6 +50,8 @@ export interface DispatchEffects {
   /** Our own newest list is older than, or another than, what a sender has seen. */
   readonly checkOwnList: (view: OpenedMessage["recipientList"]) => void;
   readonly tellRelay: (request: InviteKeyRequest) => void;
+  /** Ask the relay which renewal of our account it took. */
+  readonly finishRenewals: () => void;
   readonly notice: (notice: string) => void;
 }
 
@@ -61,15 +67,16 @@ const clockToleranceMs = 60_000;
 /** Builds the switch. */
 export function createDispatch(parts: DispatchParts): Dispatch {
   return (tx, opened, arrival) => {
-    const context = { ...parts, tx, opened, arrival, senderAik: idText(opened.sender.aik) };
-    const reason = giveMeaning(context, opened.payload);
+    const senderAik = currentKeyOf(tx, idText(opened.sender.aik));
+    const reason = giveMeaning({ ...parts, tx, opened, arrival, senderAik }, opened.payload);
     if (reason !== undefined) return reason;
-    const { senderAik } = context;
     const { effects, rng } = parts;
     if (opened.relation !== "unknown" && answerView(tx, opened, { ...arrival, rng }) === "check") {
       tx.afterCommit(() => effects.checkOwnList(opened.recipientList));
     }
-    if (opened.refreshNeeded) tx.afterCommit(() => effects.refresh(senderAik));
+    const deviceId = idText(opened.sender.deviceId);
+    const isUnknown = opened.relation === "unknown" || hasPrekey(tx, senderAik, deviceId);
+    if (opened.refreshNeeded || !isUnknown) tx.afterCommit(() => effects.refresh(senderAik));
     return undefined;
   };
 }
@@ -93,7 +100,7 @@ function giveMeaning(context: Context, payload: Payload): string | undefined {
       return takeProfile(context, payload.profile);
     case "echo":
       keepRow(context, {
-        conversation: idText(payload.recipientAik),
+        conversation: currentKeyOf(context.tx, idText(payload.recipientAik)),
         typeTag: payloadTag.message,
         content: context.opened.content.slice(payload.recipientAik.length),
       });
@@ -105,18 +112,28 @@ function giveMeaning(context: Context, payload: Payload): string | undefined {
     case "resend-since":
       return takeResend(context, payload.sinceMs);
     case "renewal":
+      return takeRenewed(context, payload);
     case "own-keys":
+      return takeOwnKeys(context, payload);
     case "unassigned":
-      // Of a newer version: kept as it came, and shown as such.
-      keepRow(context, {
-        conversation: context.senderAik,
-        typeTag: context.opened.typeTag,
-        content: context.opened.content,
-      });
-      return undefined;
+      return keepOpaque(context);
     default:
       return assertNever(payload);
   }
+}
+
+function takeRenewed(
+  context: Context,
+  { renewal }: Extract<Payload, { kind: "renewal" }>,
+): string | undefined {
+  const isOwn = context.opened.relation === "self";
+  return isOwn ? takeOwnRenewal(context, renewal) : takeRenewal(context, renewal);
+}
+
+/** Of a newer version: kept as it came, and shown as such. */
+function keepOpaque(context: Context): undefined {
+  const { typeTag, content } = context.opened;
+  keepRow(context, { conversation: context.senderAik, typeTag, content });
 }
 
 function takeMessage(context: Context): string | undefined {

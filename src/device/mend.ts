@@ -1,12 +1,11 @@
 /**
- * What this device owes its relay beside the daily upkeep: an access key that was to be replaced, and
- * after the relay was restored from a backup the records that it has lost. Both are remembered until they
- * are done, and repeating either changes nothing.
+ * What this device owes its relay beside the daily upkeep: a renewal that is not finished, an access key
+ * that was to be replaced, and after the relay was restored from a backup the records that it has lost. All
+ * are remembered until they are done, and repeating one changes nothing.
  *
  * Spec: docs/protocol.md "Access keys", "After a restore".
  */
 import { parseDeviceList } from "../shared/crypto/device-list.ts";
-import type { Clock } from "../shared/clock.ts";
 import type { Rng } from "../shared/rng.ts";
 import {
   beginKeyRotation,
@@ -15,6 +14,7 @@ import {
   redrawNextKey,
 } from "./identity/access-key.ts";
 import { type OwnIdentity, ownIdentity } from "./identity/keys.ts";
+import { type FinishParts, finishRenewals } from "./finish-renewal.ts";
 import { type AnswerMoment, queueProfile } from "./messaging/payload.ts";
 import type { DelayRange } from "./messaging/receipts.ts";
 import { askToResend, resendThrough } from "./messaging/resend.ts";
@@ -22,19 +22,11 @@ import { allContacts } from "./store/contacts.ts";
 import { currentOwnPrekey, getOwnAccount } from "./store/identity.ts";
 import { deviceListAt, newestDeviceList } from "./store/lists.ts";
 import { deleteSetting, getSetting, putSetting } from "./store/settings.ts";
-import type { DeviceStore, WriteTx } from "./store/sqlite.ts";
-import type { Answered, MailboxRequest } from "./transport/port.ts";
+import type { WriteTx } from "./store/sqlite.ts";
 
 /** What mending acts through. */
-export interface MendParts {
-  readonly store: DeviceStore;
-  readonly clock: Clock;
-  readonly rng: Rng;
-  readonly relayNowMs: (relayOrigin: string) => number;
-  readonly request: (request: MailboxRequest) => Answered<Readonly<Record<string, unknown>>>;
+export interface MendParts extends FinishParts {
   readonly resendDelay: DelayRange;
-  readonly onQueued: () => void;
-  readonly notice: (notice: string) => void;
 }
 
 const epochSetting = "relay-epoch";
@@ -64,6 +56,14 @@ export function noteEpoch(tx: WriteTx, epoch: string): "restored" | "known" {
 
 /** Does what is owed, as far as the relay answers. */
 export async function mend(parts: MendParts): Promise<void> {
+  const finished = await finishRenewals(parts);
+  if (finished.ok && finished.value === "renewed") {
+    parts.notice(
+      "the account has a new identity key, safety numbers changed, and the old recovery code is void: pixie device recovery-code shows the new one on an admin device",
+    );
+  } else if (!finished.ok && finished.error.type === "refused") {
+    parts.notice(`the relay did not take a renewal: ${finished.error.refusal.message}`);
+  }
   const own = parts.store.read(ownIdentity);
   if (own === undefined) return;
   await mendRestored(parts, own);

@@ -10,6 +10,7 @@ import { type Background, createBackground } from "./background.ts";
 import { type Connection, createConnection } from "./connection.ts";
 import type { Delays, DeviceEvent } from "./device.ts";
 import { createDispatch } from "./dispatch.ts";
+import type { FinishParts } from "./finish-renewal.ts";
 import { ownIdentity } from "./identity/keys.ts";
 import { compareView } from "./identity/lists.ts";
 import { createRelayTime, type RelayTime } from "./identity/relay-time.ts";
@@ -18,7 +19,7 @@ import { type BundleRefresh, createBundleRefresh } from "./messaging/bundle-refr
 import { createInbox, type Inbox } from "./messaging/inbox.ts";
 import type { OpenedMessage } from "./messaging/payload.ts";
 import { createPump, type Pump } from "./messaging/pump.ts";
-import { mend, type MendParts } from "./mend.ts";
+import { mend } from "./mend.ts";
 import { getOwnAccount } from "./store/identity.ts";
 import type { DeviceStore } from "./store/sqlite.ts";
 import type { StoreError } from "./store/store-error.ts";
@@ -65,7 +66,7 @@ export function joinRooms(given: Ground): DeviceParts {
   const { store, clock, rng, notice } = ground;
   const relayTime = createRelayTime(clock, store);
   const background = createBackground();
-  const onTrouble = (error: StoreError): void => notice(error.message);
+  const onTrouble = ({ message }: StoreError): void => notice(message);
   const bundles = createBundleRefresh({
     ...ground,
     relayTime,
@@ -88,6 +89,7 @@ export function joinRooms(given: Ground): DeviceParts {
       refresh: (aik) => background.run(() => bundles.fetch(aik)),
       checkOwnList: (view) => background.run(() => checkOwnList(ground, bundles, view)),
       tellRelay: (request) => background.run(() => connection.request(request)),
+      finishRenewals: () => background.run(mendNow),
     },
   });
   const inbox = createInbox({
@@ -105,7 +107,9 @@ export function joinRooms(given: Ground): DeviceParts {
     },
     onSetAside: (reason) => ground.emit({ type: "set-aside", reason }),
   });
-  const mendNow = (): Promise<void> => mend(mendParts(ground, { relayTime, pump, connection }));
+  const resendDelay = ground.delays.resendMs ?? resendDelayMs;
+  const mendNow = (): Promise<void> =>
+    mend({ ...finishParts(ground, { relayTime, pump, connection }), resendDelay });
   const connection = createConnection({
     ...ground,
     mend: mendNow,
@@ -130,15 +134,15 @@ function payOwed(ground: Ground, relayTime: RelayTime, aik: string): void {
   });
 }
 
-function mendParts(
+/** What a renewal is finished through. */
+export function finishParts(
   ground: Ground,
   { relayTime, pump, connection }: Pick<DeviceParts, "relayTime" | "pump" | "connection">,
-): MendParts {
+): FinishParts {
   return {
     ...ground,
     relayNowMs: relayTime.nowMs,
     request: connection.request,
-    resendDelay: ground.delays.resendMs ?? resendDelayMs,
     onQueued: pump.wake,
   };
 }

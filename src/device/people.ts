@@ -111,7 +111,8 @@ function numberOf({ store }: PeopleParts, contact: string): ReturnType<Device["s
 
 function markVerified(parts: PeopleParts, contact: string): Changed {
   return change(parts, contact, (tx, person, own) => {
-    updateContact(tx, person.aik, { verifiedMs: parts.relayTime.nowMs(own.relayOrigin) });
+    const verifiedMs = parts.relayTime.nowMs(own.relayOrigin);
+    updateContact(tx, person.aik, { verifiedMs, renewedMs: null });
     return ok(undefined);
   });
 }

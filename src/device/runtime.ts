@@ -35,9 +35,10 @@ import { createOwnBrains, type OwnBrains } from "./own-brains.ts";
 import { createOwnMcp, type OwnMcp } from "./own-mcp.ts";
 import { askingParts, createOwnHomebase, type OwnHomebase, siblingSearch } from "./own-homebase.ts";
 import { createOwnSources, type OwnSources } from "./own-sources.ts";
-import { type DeviceParts, joinRooms } from "./parts.ts";
+import { type DeviceParts, finishParts, joinRooms } from "./parts.ts";
 import { peopleActs } from "./people.ts";
 import { recoverAccount } from "./recover.ts";
+import { renewalActs } from "./renew.ts";
 import { settle } from "./settle.ts";
 import { skillCard } from "./skill-card.ts";
 import { getOwnAccount } from "./store/identity.ts";
@@ -161,6 +162,7 @@ function deviceOver(
     recover: (options) => recoverAccount(parts, options),
     ...linkingOf(parts),
     ...peopleActs(parts),
+    ...renewalActs({ ...parts, ...finishParts(parts, parts) }),
     start: () => {
       const account = store.read(ownIdentity);
       if (account === undefined) return err(noAccount);

@@ -102,6 +102,7 @@ export function contactView(aik: string, change: Partial<ContactView> = {}): Con
     name: aik,
     relation: "contact",
     reachable: true,
+    renewedMs: undefined,
     reason: undefined,
     relayOrigin: "https://relay.example",
     devices: 1,

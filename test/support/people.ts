@@ -14,6 +14,7 @@ import {
 } from "../../src/shared/crypto/device-list.ts";
 import { originHash } from "../../src/shared/crypto/origin.ts";
 import { type Prekey, signPrekey } from "../../src/shared/crypto/prekey.ts";
+import { type Renewal, signRenewal } from "../../src/shared/crypto/renewal.ts";
 import { newSigningKey, type SigningKeyPair } from "../../src/shared/crypto/sodium.ts";
 import { keyKind } from "../../src/shared/crypto/token.ts";
 import { dayOf } from "../../src/shared/clock.ts";
@@ -87,6 +88,37 @@ export function createPerson(rng: Rng, deviceCount = 1, nowMs: number = testNowM
     aik.privateKey,
   );
   return { aik, accountMailbox, accessKey, devices, list };
+}
+
+/** A person under a new identity key, with the same devices, and the renewal that says so. */
+export function renewedPerson(
+  rng: Rng,
+  person: TestPerson,
+  nowMs: number = testNowMs,
+): { readonly renewal: Renewal; readonly person: TestPerson } {
+  const { publicKey, privateKey, seed } = newSigningKey(rng);
+  const aik = { publicKey, privateKey, seed };
+  const issuedMs = BigInt(nowMs);
+  const { version, hash } = person.list;
+  const claim = { oldListVersion: version, oldListHash: hash, issuedMs };
+  const devices = person.devices.map((device) => {
+    const { deviceId, dsk } = device;
+    const xwingSeed = rng(32);
+    const key = { deviceId, notBeforeMs: issuedMs, publicKey: xwingPublicKey(xwingSeed) };
+    const claimed = { aik: publicKey, deviceId, dsk: dsk.publicKey, listVersion: 1, issuedMs };
+    return {
+      ...device,
+      xwingSeed,
+      prekey: signPrekey(key, publicKey, dsk.privateKey),
+      certificate: signCertificate(claimed, privateKey),
+    };
+  });
+  const { entries } = person.list;
+  const first = { aik: publicKey, version: 1, issuedMs, prevHash: new Uint8Array(32), entries };
+  return {
+    renewal: signRenewal(claim, person.aik, aik),
+    person: { ...person, aik, devices, list: signDeviceList(first, privateKey) },
+  };
 }
 
 /** Builds one device of an account. Its certificate names list version 1. */

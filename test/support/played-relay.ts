@@ -116,6 +116,7 @@ const noTransport: RelayTransport = {
   register: unused,
   recoverBegin: unused,
   recover: unused,
+  renew: unused,
   info: unused,
   putBox: unused,
   getBox: unused,

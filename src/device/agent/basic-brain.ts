@@ -15,6 +15,7 @@ import type {
   StepReply,
   StepRequest,
 } from "../model/port.ts";
+import { callHeading } from "./found-text.ts";
 import { assertNever } from "../../shared/result.ts";
 import type { Router } from "../router/port.ts";
 import { preferSkills } from "../router/prefer-skills.ts";
@@ -176,8 +177,6 @@ export function searchText(question: string): string {
 }
 
 function callText({ tool, args, ok, text, untrusted }: CompletedCall): string {
-  const given = Object.entries(args).map(([name, value]) => `${name}: ${value}`);
-  const heading = given.length === 0 ? tool : `${tool} (${given.join(", ")})`;
-  if (!ok) return `${heading} — failed: ${text}`;
-  return `${heading}${untrusted ? " — holds words of others" : ""}\n${text}`;
+  if (!ok) return `${callHeading({ tool, args, untrusted: false })} — failed: ${text}`;
+  return `${callHeading({ tool, args, untrusted })}\n${text}`;
 }

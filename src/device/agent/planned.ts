@@ -96,7 +96,7 @@ export async function makePlan(
 }
 
 /** The menu as a brain plans from it: of a procedure, no more than which of the menu's tools it mentions. */
-function menuLines({ skills, tools }: Menu): readonly MenuLine[] {
+export function menuLines({ skills, tools }: Menu): readonly MenuLine[] {
   const slugs = new Set(tools.map(({ slug }) => slug));
   return [
     ...skills.map(({ id, shortDescription, detailedBody }) => ({

@@ -10,6 +10,7 @@ import type { ToolContext, ToolResult } from "../tools/tool.ts";
 import { callKey, checkCall, shownArguments } from "./call-tool.ts";
 import type { Callable } from "./callable.ts";
 import { askOwner } from "./consent.ts";
+import { withFound } from "./found-text.ts";
 import { spoken } from "./history.ts";
 import { unavailableText } from "./prompt.ts";
 import type { Ending, Turn } from "./turn-parts.ts";
@@ -46,7 +47,8 @@ export async function runSteps(turn: Turn, bench: Bench): Promise<Ending> {
     if (reply.type === "failed") return stop(failureReason(reply), `${reply.reason}.`);
     if (reply.type === "answer") {
       const missing = unavailableText(bench.unavailable());
-      emit({ type: "answer", text: missing === "" ? reply.text : `${reply.text}\n\n${missing}` });
+      const text = withFound(reply.text, calls);
+      emit({ type: "answer", text: missing === "" ? text : `${text}\n\n${missing}` });
       return { reason: "answered", detail: doneText(calls, bench) };
     }
     const key = callKey(reply.tool, reply.args);
@@ -116,6 +118,7 @@ async function makeCall(
   const { ok, untrusted = false } = result;
   const text = result.ok ? result.text : result.reason;
   const found = result.ok ? result.total : 0;
+  const entries = result.ok ? (result.entries ?? []) : [];
   const near = result.ok && result.near === true;
   emit({ type: "tool-result", step, tool, ok, text, untrusted });
   return {
@@ -123,6 +126,7 @@ async function makeCall(
     args,
     ok,
     found,
+    entries,
     near,
     text,
     untrusted,

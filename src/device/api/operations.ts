@@ -19,6 +19,7 @@ import {
   contactView,
   deliveryView,
   deviceView,
+  identityView,
   messageView,
   orNull,
   skillView,
@@ -52,6 +53,11 @@ export const operations = {
     params: closed({ deviceId: Type.String({ maxLength: 64 }) }),
     result: deviceView,
   },
+  "renew-account": {
+    params: closed({ remove: Type.Array(Type.String({ maxLength: 128 }), { maxItems: 16 }) }),
+    result: Type.Object({ identity: identityView, recoveryCode: Type.String() }),
+  },
+  "recovery-code": { params: closed({}), result: Type.Object({ recoveryCode: Type.String() }) },
   "grant-link": {
     params: closed({ code: Type.String({ maxLength: 512 }) }),
     result: Type.Object({

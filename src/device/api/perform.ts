@@ -89,6 +89,8 @@ function deviceHandlers(
     settle: async ({ boundMs }) => ok({ state: await device.settle(boundMs) }),
     devices: async () => ok(toWire(device.devices())),
     "revoke-device": async ({ deviceId }) => wired(await device.revokeDevice(deviceId)),
+    "renew-account": async (options) => wired(await device.renewAccount(options)),
+    "recovery-code": async () => wired(device.recoveryCode()),
     "grant-link": async ({ code }) => wired(await grants.begin(code)),
     "await-grant": async ({ grant }) => wired(await grants.completed(grant)),
     "cancel-grant": async ({ grant }) => done(await grants.cancel(grant)),

@@ -68,6 +68,7 @@ export const contactView = Type.Object({
     Type.Literal("request"),
     Type.Literal("blocked"),
   ]),
+  renewedMs: orNull(timeMs),
   reachable: Type.Boolean(),
   reason: orNull(text),
   relayOrigin: orNull(text),

@@ -7,14 +7,17 @@ interface Contact {
   readonly aik: string;
   readonly name: string;
   readonly relation: string;
+  readonly renewedMs: number | null;
   readonly reachable: boolean;
   readonly reason: string | null;
 }
 
-/** Name, relation and key, and why they cannot be reached. */
-export function contactLine({ aik, name, relation, reachable, reason }: Contact): string {
+/** Name, relation and key, whether the key is a new one, and why they cannot be reached. */
+export function contactLine(contact: Contact): string {
+  const { aik, name, relation, renewedMs, reachable, reason } = contact;
+  const renewed = renewedMs === null ? "" : "  new key: compare the safety number";
   const reach = reachable
     ? ""
     : `  not reachable: ${visibleLine(reason ?? "no key of theirs yet")}`;
-  return `${visibleLine(name)}  ${relation}  ${aik}${reach}`;
+  return `${visibleLine(name)}  ${relation}  ${aik}${renewed}${reach}`;
 }

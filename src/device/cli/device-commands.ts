@@ -14,6 +14,7 @@ import { addCommand, type CliParts, type Invocation, type Outcome, usage } from 
 import { exitCodes } from "./exit-codes.ts";
 import { addLinkCommand } from "./link-command.ts";
 import { addRecoverCommand } from "./recover-command.ts";
+import { addRenewCommands } from "./renew-commands.ts";
 import { visibleLine } from "./visible.ts";
 
 /** Adds `device` and its commands. */
@@ -52,6 +53,7 @@ export function registerDeviceGroup(program: Command, parts: CliParts): void {
     options: [["--yes", "remove it without asking"]],
     run: revoke,
   });
+  addRenewCommands(device, parts);
   addCommand(device, parts, {
     usage: "status",
     about: "show account, connection and what waits",

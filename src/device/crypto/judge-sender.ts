@@ -23,6 +23,8 @@ import { type HeardRelation, payloadTag, type Relation, typeRule } from "./type-
 /** What this device knows about an identity key. */
 export interface KnownSender {
   readonly relation: Relation;
+  /** With `renewed`: what the account is under the key that took over. */
+  readonly formerly?: Relation;
   /**
    * Device lists to judge the sender's device by: the newest, or none when no list is held. After a
    * fork both histories: then the device must stand in each, whatever its certificate's version.
@@ -79,13 +81,17 @@ export function judgeSender(
   context: SenderContext,
 ): Result<Judgement, SenderFailure> {
   const { certificate, typeTag } = submission;
-  const { relation, lists } = context.senderOf(certificate.aik);
+  const sender = context.senderOf(certificate.aik);
+  const { lists } = sender;
+  const rule = typeRule(typeTag);
+  // The old key may only say, again, who takes over.
+  const relation = rule.underOldKey ? (sender.formerly ?? sender.relation) : sender.relation;
   if (relation === "blocked") return err({ type: "blocked" });
   if (relation === "renewed") return err({ type: "aik-renewed" });
   const entry = judgeDevice(certificate, lists);
   if (!entry.ok) return entry;
   const allowed =
-    typeRule(typeTag).from.includes(relation) &&
+    rule.from.includes(relation) &&
     isAdminIfNeeded(typeTag, entry.value) &&
     (relation !== "unknown" || isInvitedIfNeeded(submission, context));
   if (!allowed) return err({ type: "type-not-allowed" });

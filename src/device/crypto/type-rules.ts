@@ -35,6 +35,8 @@ export interface TypeRule {
   readonly from: readonly HeardRelation[];
   /** Whether the recipient answers with a receipt, and the sender waits for one. */
   readonly confirmed: boolean;
+  /** Whether it is still heard under a key that was renewed: it is about that very renewal. */
+  readonly underOldKey?: true;
 }
 
 const own: readonly HeardRelation[] = ["self"];
@@ -47,11 +49,11 @@ const ruleByTag: Readonly<Record<PayloadTag, TypeRule>> = {
   [payloadTag.profile]: { from: known, confirmed: true },
   [payloadTag.echo]: { from: own, confirmed: true },
   [payloadTag.resendSince]: { from: known, confirmed: false },
-  [payloadTag.renewal]: { from: known, confirmed: true },
+  [payloadTag.renewal]: { from: known, confirmed: true, underOldKey: true },
   // From an unknown key only with a valid proof of an open invite; from a contact it is a profile.
   [payloadTag.contactAccept]: { from: ["contact", "unknown"], confirmed: true },
   // And only from a device that my own list calls admin.
-  [payloadTag.ownKeys]: { from: own, confirmed: true },
+  [payloadTag.ownKeys]: { from: own, confirmed: true, underOldKey: true },
   [payloadTag.sync]: { from: own, confirmed: true },
 };
 /** Kept opaque and confirmed, so that a newer sender stops re-sealing it. */

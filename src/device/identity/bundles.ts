@@ -150,6 +150,11 @@ export function usablePrekey(
   return prekeyAge(prekey.value, relayNowMs) === "usable" ? prekey.value : undefined;
 }
 
+/** Whether any prekey of that device is known. */
+export function hasPrekey(tx: ReadTx, aik: string, deviceId: string): boolean {
+  return peerPrekeyOf(tx, aik, deviceId) !== undefined;
+}
+
 /** Devices of an account that have a usable prekey, out of all that are not revoked. */
 export function reachableDevices(
   tx: ReadTx,

@@ -23,6 +23,7 @@ import {
 } from "../store/contacts.ts";
 import { getOwnAccount } from "../store/identity.ts";
 import { getInvite } from "../store/invites.ts";
+import { currentKeyOf } from "../store/renewals.ts";
 import type { ReadTx, WriteTx } from "../store/sqlite.ts";
 import { deliveryRoute, reachableDevices } from "./bundles.ts";
 import { closeOwnInvite, type InviteKeyRequest, isOpenInvite } from "./invites.ts";
@@ -144,7 +145,12 @@ export function senderContext(tx: ReadTx, relayNowMs: number): SenderContext {
   return {
     senderOf: (aik) => {
       const text = idText(aik);
-      return { relation: relationOf(tx, text), lists: judgingLists(tx, text) };
+      const current = currentKeyOf(tx, text);
+      const lists = judgingLists(tx, text);
+      const relation = relationOf(tx, current);
+      return current === text
+        ? { relation, lists }
+        : { relation: "renewed", formerly: relation, lists };
     },
     isOpenInvite: (claim) => isOpenInvite(tx, claim, relayNowMs),
   };
@@ -197,6 +203,7 @@ export function contactView(
     aik: person.aik,
     name: person.name,
     relation: person.relation,
+    renewedMs: person.renewedMs ?? undefined,
     reachable: reason === undefined,
     reason,
     relayOrigin: person.relayOrigin ?? undefined,

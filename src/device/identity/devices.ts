@@ -88,7 +88,7 @@ export function listWithoutDevice(
   if (entry.state === deviceState.admin) {
     return refuse(
       "device-admin",
-      "that device holds the account's key: revoking it takes a renewal of the account",
+      "that device holds the account's key: pixie device renew --remove takes the key from it",
     );
   }
   const nowMs = BigInt(relayNowMs);

@@ -57,6 +57,10 @@ export type ListFault =
 const maxRivals = 8;
 const stoppedPrefix = "list-stopped:";
 
+/** Why nothing is sent to an account. `renewal-fork`: two keys say that they took over from one. */
+const stopReasons = ["list-fork", "list-chain", "renewal-fork"] as const;
+export type StopReason = (typeof stopReasons)[number];
+
 /**
  * Takes in lists of one account, in any order. What follows the chain is kept even when a later
  * one is at fault.
@@ -93,9 +97,16 @@ export function judgingLists(tx: ReadTx, aik: string): readonly DeviceList[] {
 }
 
 /** Why nothing is sent to an account's devices, if so. */
-export function listStopped(tx: ReadTx, aik: string): "list-fork" | "list-chain" | undefined {
+export function listStopped(tx: ReadTx, aik: string): StopReason | undefined {
   const stopped = getSetting(tx, stoppedPrefix + aik);
-  return stopped === "list-fork" || stopped === "list-chain" ? stopped : undefined;
+  return stopReasons.find((reason) => reason === stopped);
+}
+
+/** Stops sending to an account, until its owner is asked in person. The first reason stays. */
+export function stopSendingTo(tx: WriteTx, aik: string, reason: StopReason): void {
+  if (listStopped(tx, aik) !== undefined) return;
+  putSetting(tx, stoppedPrefix + aik, reason);
+  updateContact(tx, aik, { stopped: reason });
 }
 
 /** Starts an account's history anew, because its owner handed over a new invite in person. */
@@ -122,13 +133,16 @@ export function compareView(
 }
 
 /** A plain sentence about why sending stopped. */
-export function stoppedReason(stopped: "list-fork" | "list-chain"): string {
-  const what =
-    stopped === "list-fork"
-      ? "two different device lists of the same version were signed with this person's key"
-      : "this person's device list does not follow the one known before";
-  return `${what}; sending stopped. Compare in person and accept a new invite from them there`;
+export function stoppedReason(stopped: StopReason): string {
+  const ask = "sending stopped. Compare in person and accept a new invite from them there";
+  return `${stoppedWhat[stopped]}; ${ask}`;
 }
+
+const stoppedWhat: Readonly<Record<StopReason, string>> = {
+  "list-fork": "two different device lists of the same version were signed with this person's key",
+  "list-chain": "this person's device list does not follow the one known before",
+  "renewal-fork": "two different keys claim to have taken over from this person's key",
+};
 
 function follow(
   tx: WriteTx,
@@ -156,12 +170,12 @@ function faultOf(
 ): ListFault | undefined {
   switch (error.type) {
     case "list-rollback":
-      return contradicts(tx, list) ? stopSending(tx, list, "list-fork") : undefined;
+      return contradicts(tx, list) ? keepRival(tx, list, "list-fork") : undefined;
     case "list-gap":
       return { type: "list-gap", knownVersion: newest.version };
     case "list-fork":
     case "list-chain":
-      return stopSending(tx, list, error.type);
+      return keepRival(tx, list, error.type);
     case "list-foreign":
     case "list-malformed":
       return error;
@@ -176,15 +190,12 @@ function contradicts(tx: ReadTx, list: DeviceList): boolean {
   return row !== undefined && row.hash !== idText(list.hash);
 }
 
-function stopSending(tx: WriteTx, rival: DeviceList, type: "list-fork" | "list-chain"): ListFault {
+function keepRival(tx: WriteTx, rival: DeviceList, type: "list-fork" | "list-chain"): ListFault {
   const aik = idText(rival.aik);
   if (rivalLists(tx, aik).length < maxRivals) {
     addRivalList(tx, { aik, hash: idText(rival.hash), record: rival.record });
   }
-  if (listStopped(tx, aik) === undefined) {
-    putSetting(tx, stoppedPrefix + aik, type);
-    updateContact(tx, aik, { stopped: type });
-  }
+  stopSendingTo(tx, aik, type);
   return { type };
 }
 

@@ -18,6 +18,7 @@ import { putSiblingName, siblingName } from "../store/device-names.ts";
 import { getOwnDevice } from "../store/identity.ts";
 import { addInvite, closeInvite, getInvite, type InviteRow } from "../store/invites.ts";
 import { addMessage, markSeen, type MessageRow } from "../store/messages.ts";
+import { currentKeyOf } from "../store/renewals.ts";
 import type { WriteTx } from "../store/sqlite.ts";
 import { learnLists } from "./lists.ts";
 
@@ -94,6 +95,9 @@ export function contactJson(row: ContactRow, list: Uint8Array | undefined): Sync
   return record;
 }
 
+/** What siblings tell each other of a person; the rest is each device's own. */
+type ToldContact = Omit<ContactRow, "listSentVersion" | "renewedMs" | "stopped">;
+
 /** An invite as siblings learn of it. */
 export function inviteJson(row: InviteRow): SyncRecord {
   const record: Static<typeof inviteRecord> = {
@@ -158,6 +162,8 @@ function applyEach<S extends TSchema>(
 function applyContact(tx: WriteTx, record: Static<typeof contactRecord>): boolean {
   const fields = contactFields(record);
   if (fields === undefined) return false;
+  // A sibling that has not heard of a renewal yet: we know better.
+  if (currentKeyOf(tx, record.aik) !== record.aik) return true;
   const known = getContact(tx, record.aik);
   if (known === undefined) putContact(tx, fields);
   else updateContact(tx, record.aik, missingFields(known, fields));
@@ -168,9 +174,7 @@ function applyContact(tx: WriteTx, record: Static<typeof contactRecord>): boolea
   return true;
 }
 
-function contactFields(
-  record: Static<typeof contactRecord>,
-): Omit<ContactRow, "listSentVersion" | "stopped"> | undefined {
+function contactFields(record: Static<typeof contactRecord>): ToldContact | undefined {
   const { relay } = record;
   const origin = relay === null ? undefined : parseRelayOrigin(relay);
   const relayFits = origin === undefined || (origin.ok && origin.value === relay);
@@ -190,10 +194,7 @@ function contactFields(
 }
 
 /** What a sibling knows and we do not. First-hand knowledge (profile) stays, and a block spreads. */
-function missingFields(
-  known: ContactRow,
-  told: Omit<ContactRow, "listSentVersion" | "stopped">,
-): Partial<ContactRow> {
+function missingFields(known: ContactRow, told: ToldContact): Partial<ContactRow> {
   const becomesContact = known.relation !== "blocked" && told.relation === "contact";
   return {
     ...(told.relation === "blocked" ? { relation: "blocked" } : {}),
@@ -232,10 +233,11 @@ function applyMessage(tx: WriteTx, record: Static<typeof messageRecord>, nowMs: 
     isId(record.conversation, 32) && isId(record.sender, 32) && isId(record.message_id);
   if (content === undefined || !idsFit) return false;
   // The ledger of ids decides: what was journalled here, or deleted here, does not come back.
-  if (!markSeen(tx, record.sender, record.message_id, nowMs)) return true;
+  const senderAik = currentKeyOf(tx, record.sender);
+  if (!markSeen(tx, senderAik, record.message_id, nowMs)) return true;
   addMessage(tx, {
-    conversation: record.conversation,
-    senderAik: record.sender,
+    conversation: currentKeyOf(tx, record.conversation),
+    senderAik,
     senderDevice: record.device,
     messageId: record.message_id,
     typeTag: record.tag,

@@ -9,6 +9,7 @@ import { idText } from "../../shared/ids.ts";
 import { compareView } from "../identity/lists.ts";
 import { getContact, updateContact } from "../store/contacts.ts";
 import { newestDeviceList } from "../store/lists.ts";
+import { currentKeyOf } from "../store/renewals.ts";
 import { getSetting, putSetting } from "../store/settings.ts";
 import type { WriteTx } from "../store/sqlite.ts";
 import { type AnswerMoment, type OpenedMessage, queueDeviceList } from "./payload.ts";
@@ -22,7 +23,9 @@ export function answerView(
   moment: AnswerMoment,
 ): "fine" | "answered" | "check" {
   const ownAik = idText(opened.recipientAik);
-  const senderAik = idText(opened.sender.aik);
+  const senderAik = currentKeyOf(tx, idText(opened.sender.aik));
+  // Whoever still writes to an earlier key of ours hears of the renewal, not of lists.
+  if (currentKeyOf(tx, ownAik) !== ownAik) return "fine";
   switch (compareView(tx, ownAik, opened.recipientList)) {
     case "older": {
       const newest = newestDeviceList(tx, ownAik);
@@ -47,7 +50,7 @@ function wasSent(tx: WriteTx, opened: OpenedMessage, version: number): boolean {
     if (sent < version) putSetting(tx, sentToSiblings, String(version));
     return sent >= version;
   }
-  const senderAik = idText(opened.sender.aik);
+  const senderAik = currentKeyOf(tx, idText(opened.sender.aik));
   const sent = getContact(tx, senderAik)?.listSentVersion ?? 0;
   if (sent < version) updateContact(tx, senderAik, { listSentVersion: version });
   return sent >= version;

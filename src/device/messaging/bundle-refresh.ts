@@ -99,7 +99,11 @@ async function fetchOnce(
   }
   // A gap between what we hold and what came: ask for the whole chain, once.
   if (learned.error.type === "list-gap" && since !== 0) return await fetchOnce(parts, aik, 0);
-  return fault(`their device list is not acceptable (${learned.error.type})`);
+  return fault(
+    learned.error.type === "list-foreign"
+      ? "their relay names another identity key: word of its renewal has not come yet"
+      : `their device list is not acceptable (${learned.error.type})`,
+  );
 }
 
 /** Whether a bundle brought anything that was not known. */

@@ -95,6 +95,8 @@ async function addUnaddressed(
   row: OutboxRow,
   mailboxes: readonly string[],
 ): Promise<void> {
+  // What only one device may read goes to no other.
+  if (row.onlyDevice !== null) return;
   await parts.bundles.fetch(row.recipientAik);
   parts.store.write((tx) => {
     const entry = loadEntry(tx, row);

@@ -32,6 +32,8 @@ export interface FanOutTarget extends SealTarget {
 /** Everyone that a payload concerns. */
 export interface FanOut {
   readonly list: DeviceList;
+  /** The account's devices that are not revoked. */
+  readonly devices: readonly DeviceEntry[];
   readonly targets: readonly FanOutTarget[];
   /** Devices that cannot be sealed to: no prekey known, too old, or dated ahead. */
   readonly withoutPrekey: readonly string[];
@@ -53,18 +55,28 @@ export function routeTo(tx: ReadTx, aik: string): Result<Route, NoRoute> {
   return ok({ ...route, ownAccount });
 }
 
-/** The devices of an account as its newest known list has them; `undefined` when no list is known. */
-export function fanOutTo(tx: ReadTx, aik: string, relayNowMs: number): FanOut | undefined {
-  const list = newestList(tx, aik);
-  if (list === undefined) return undefined;
+/**
+ * The devices of an account as its newest known list has them; `undefined` when no list is known. `under`:
+ * an earlier key of the account that its devices still go by, whose prekeys and list are used.
+ */
+export function fanOutTo(
+  tx: ReadTx,
+  aik: string,
+  relayNowMs: number,
+  under: string = aik,
+): FanOut | undefined {
+  const newest = newestList(tx, aik);
+  const list = under === aik ? newest : newestList(tx, under);
+  if (newest === undefined || list === undefined) return undefined;
   const targets: FanOutTarget[] = [];
   const withoutPrekey: string[] = [];
-  for (const entry of liveEntries(list)) {
-    const target = targetOf(tx, aik, entry, relayNowMs);
+  const devices = liveEntries(newest);
+  for (const entry of devices) {
+    const target = targetOf(tx, under, entry, relayNowMs);
     if (target === undefined) withoutPrekey.push(idText(entry.deviceId));
     else targets.push(target);
   }
-  return { list, targets, withoutPrekey };
+  return { list, devices, targets, withoutPrekey };
 }
 
 function targetOf(

@@ -18,6 +18,7 @@ import { relationOf, senderContext } from "../identity/contacts.ts";
 import { openerOf } from "../identity/prekeys.ts";
 import { getOwnAccount, getOwnDevice } from "../store/identity.ts";
 import { hasSeen, markSeen } from "../store/messages.ts";
+import { currentKeyOf } from "../store/renewals.ts";
 import { journalSetAside, trimSetAside } from "../store/set-aside.ts";
 import type { DeviceStore, WriteTx } from "../store/sqlite.ts";
 import { type StoreError, storeErrorOf } from "../store/store-error.ts";
@@ -160,7 +161,7 @@ function accept(
   opened: OpenedMessage,
   arrival: Arrival,
 ): string | undefined {
-  const senderAik = idText(opened.sender.aik);
+  const senderAik = currentKeyOf(tx, idText(opened.sender.aik));
   const messageId = idText(opened.messageId);
   const deviceId = idText(opened.sender.deviceId);
   if (getOwnAccount(tx)?.aik === senderAik && getOwnDevice(tx)?.deviceId === deviceId) {
@@ -179,12 +180,14 @@ function accept(
   if (!hasSeen(tx, senderAik, messageId)) {
     const reason = parts.dispatch(tx, opened, arrival);
     if (reason !== undefined) return reason;
-    markSeen(tx, senderAik, messageId, arrival.nowMs);
   }
+  // What was just taken in may have been the sender's renewal.
+  const account = currentKeyOf(tx, senderAik);
+  markSeen(tx, account, messageId, arrival.nowMs);
   // A duplicate is success, too: its receipt may have been lost. Strangers get none.
-  if (relationOf(tx, senderAik) !== "unknown") {
+  if (relationOf(tx, account) !== "unknown") {
     const dueMs = arrival.nowMs + drawDelay(parts.receiptDelay, parts.rng);
-    queueReceipt(tx, { senderAik, messageId }, dueMs);
+    queueReceipt(tx, { senderAik: account, messageId }, dueMs);
   }
   return undefined;
 }

@@ -71,6 +71,8 @@ export type OutboxEvent =
   | { readonly type: "resend"; readonly deviceIds: readonly string[] }
   /** Copies that seem to be lost to their devices. */
   | { readonly type: "reseal"; readonly deviceIds: readonly string[] }
+  /** Our identity key was renewed: nobody takes what was certified under the old one. */
+  | { readonly type: "renewed" }
   /** That device confirmed something newer: if it does not confirm this one soon, it lost it. */
   | { readonly type: "overtaken"; readonly deviceId: string }
   /** Copies that were looked at and left alone; with `reason` when re-sealing has come to its end. */
@@ -100,6 +102,14 @@ export function isOpen(copy: Copy): boolean {
 /** A copy that wants a new sealing. */
 export function requeued(copy: Copy, nowMs: number): Copy {
   return { ...copy, state: "queued", slot: null, nextMs: nowMs };
+}
+
+/** An entry all of whose copies that may still change want a new sealing. */
+export function requeuedOpen(entry: Entry, nowMs: number): Entry {
+  const copies = entry.copies.map((copy) =>
+    isOpen(copy) ? { ...requeued(copy, nowMs), attempts: 0 } : copy,
+  );
+  return { ...entry, copies };
 }
 
 /** A copy after one more fruitless try. */

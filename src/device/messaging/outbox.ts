@@ -26,6 +26,7 @@ import {
   ofDevices,
   type OutboxEvent,
   requeued,
+  requeuedOpen,
   retried,
 } from "./outbox-entry.ts";
 import {
@@ -74,23 +75,21 @@ export function shouldReseal(
 }
 
 type OpenEvent = Exclude<OutboxEvent, { type: "confirmed" | "resend" }>;
-type Decision = Extract<
-  OpenEvent,
-  { type: "reseal" | "overtaken" | "checked" | "revoked" | "nobody" | "impossible" | "time" }
->;
+type Decision = Extract<OpenEvent, { type: (typeof decisions)[number] }>;
 
-const decisions: ReadonlySet<string> = new Set([
+const decisions = [
   "reseal",
+  "renewed",
   "overtaken",
   "checked",
   "revoked",
   "nobody",
   "impossible",
   "time",
-] satisfies Decision["type"][]);
+] as const;
 
 function isDecision(event: OpenEvent): event is Decision {
-  return decisions.has(event.type);
+  return decisions.some((type) => type === event.type);
 }
 
 /** What sealing and the relay bring about. */
@@ -127,6 +126,8 @@ function decided(entry: Entry, event: Decision, nowMs: number): Entry {
           ? { ...requeued(copy, nowMs), attempts: 0, reseals: copy.reseals + 1 }
           : copy,
       );
+    case "renewed":
+      return requeuedOpen(entry, nowMs);
     case "overtaken":
       return ofDevices(entry, [event.deviceId], (copy) =>
         copy.state === "accepted"

@@ -12,11 +12,12 @@ import { idFromText, idText } from "../../shared/ids.ts";
 import { tokenLifetimeMs } from "../../shared/limits.ts";
 import { assertNever } from "../../shared/result.ts";
 import type { Rng } from "../../shared/rng.ts";
-import { type SealedUpload, sealUpload } from "../crypto/seal.ts";
+import { type SealedUpload, type SealRequest, sealUpload } from "../crypto/seal.ts";
 import { type OwnIdentity, ownIdentity } from "../identity/keys.ts";
 import type { OutboxRow } from "../store/outbox.ts";
+import { otherCertificateOf } from "../store/renewals.ts";
 import { addSealedUpload } from "../store/sealed-uploads.ts";
-import type { WriteTx } from "../store/sqlite.ts";
+import type { ReadTx, WriteTx } from "../store/sqlite.ts";
 import { type FanOut, type FanOutTarget, fanOutTo, type Route } from "./fan-out.ts";
 import { isOpen, type Entry, type Moment, type OutboxEvent } from "./outbox-entry.ts";
 import { applyEvents, loadEntry } from "./outbox-rows.ts";
@@ -39,7 +40,9 @@ export function sealDueCopies(
 ): string | undefined {
   const own = ownIdentity(tx);
   const entry = loadEntry(tx, row);
-  const fanOut = fanOutTo(tx, row.recipientAik, context.relayNowMs);
+  // Own devices that have not heard of the renewal yet open only what was sealed to the old key.
+  const under = context.route.ownAccount ? row.senderAik : null;
+  const fanOut = fanOutTo(tx, row.recipientAik, context.relayNowMs, under ?? row.recipientAik);
   if (own === undefined || entry?.state !== "open") return undefined;
   const untilMs = context.moment.nowMs + prekeyAskMs;
   if (fanOut === undefined) {
@@ -51,15 +54,24 @@ export function sealDueCopies(
     applyEvents(tx, row, [{ type: "nobody" }], context.moment);
     return undefined;
   }
-  const chosen = chooseTargets(entry, fanOut, context.moment.nowMs);
+  const chosen = chooseTargets(entry, row, fanOut, context.moment.nowMs);
   if (chosen.targets.length + chosen.events.length === 0) {
     const reason = "no device is left to send it to";
     applyEvents(tx, row, [{ type: "waits", reason, untilMs }], context.moment);
     return undefined;
   }
-  const sealing = sealTo(tx, row, { ...chosen, own, fanOut, context });
+  const sealing = sealTo(tx, row, { ...chosen, sender: senderOf(tx, row, own), fanOut, context });
   applyEvents(tx, row, [...chosen.events, ...sealing.events], context.moment);
   return sealing.slot;
+}
+
+/** This device under the key that the row is bound to, or else under the present one. */
+function senderOf(tx: ReadTx, { senderAik }: OutboxRow, own: OwnIdentity): SealRequest["sender"] {
+  const earlier = senderAik === null ? undefined : otherCertificateOf(tx, senderAik);
+  return {
+    dskPrivateKey: own.dsk.privateKey,
+    certificate: earlier?.certificate ?? own.certificate.record,
+  };
 }
 
 /** Copies whose device is no longer in the account's list. */
@@ -78,11 +90,17 @@ interface Chosen {
 
 /**
  * Before the first acceptance every device of the newest list belongs to the entry; afterwards only
- * those that have a copy.
+ * those that have a copy. What is for one device is sealed to no other.
  */
-function chooseTargets(entry: Entry, fanOut: FanOut, nowMs: number): Chosen {
+function chooseTargets(
+  entry: Entry,
+  { onlyDevice }: OutboxRow,
+  fanOut: FanOut,
+  nowMs: number,
+): Chosen {
   const copies = new Map(entry.copies.map((copy) => [copy.deviceId, copy]));
   const isWanted = (deviceId: string): boolean => {
+    if (onlyDevice !== null && deviceId !== onlyDevice) return false;
     const copy = copies.get(deviceId);
     if (copy === undefined) return entry.acceptedMs === null;
     return copy.state === "queued" && copy.nextMs <= nowMs;
@@ -100,7 +118,7 @@ interface Sealing {
 }
 
 interface SealingParts extends Chosen {
-  readonly own: OwnIdentity;
+  readonly sender: SealRequest["sender"];
   readonly fanOut: FanOut;
   readonly context: SealingContext;
 }
@@ -130,11 +148,11 @@ function sealTo(tx: WriteTx, row: OutboxRow, parts: SealingParts): Sealing {
   }
 }
 
-function requestFor(row: OutboxRow, parts: SealingParts): Parameters<typeof sealUpload>[0] {
-  const { own, fanOut, context } = parts;
+function requestFor(row: OutboxRow, parts: SealingParts): SealRequest {
+  const { sender, fanOut, context } = parts;
   const { route, relayNowMs } = context;
   return {
-    sender: { dskPrivateKey: own.dsk.privateKey, certificate: own.certificate.record },
+    sender,
     recipient: {
       aik: fanOut.list.aik,
       accountMailbox: route.accountMailbox,
@@ -183,7 +201,5 @@ function keepSealed(
 }
 
 function isAlone(fanOut: FanOut, own: OwnIdentity): boolean {
-  return liveEntries(fanOut.list).every(
-    (device) => idText(device.deviceId) === idText(own.deviceId),
-  );
+  return fanOut.devices.every((device) => idText(device.deviceId) === idText(own.deviceId));
 }

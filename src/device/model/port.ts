@@ -81,6 +81,8 @@ export interface CompletedCall {
   readonly ok: boolean;
   /** Entries that it found; 0: it looked, and there was nothing, or it failed. */
   readonly found: number;
+  /** The entries that its text shows; empty for a text that is one piece. */
+  readonly entries: readonly string[];
   /** None of them is all that was looked for: they come near. */
   readonly near: boolean;
   /** The result, or the reason of the failure. */

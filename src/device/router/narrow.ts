@@ -6,13 +6,13 @@
  * Where the router is sure, one handle is left, and where it is sure that nothing fits, none is.
  * Spec: docs/agent.md "Routers".
  */
-import type { MenuLine, Ranking } from "./port.ts";
+import type { MenuLine, Ranking, ScoredHandle } from "./port.ts";
 import { preferSkills } from "./prefer-skills.ts";
 
 /** What a plan may name. */
 export interface Narrowed {
   readonly type: "narrowed";
-  readonly handles: readonly string[];
+  readonly handles: readonly ScoredHandle[];
   readonly none: boolean;
 }
 
@@ -38,5 +38,5 @@ export function narrowed(
   }
   const best = scored[0]?.score ?? 0;
   const likely = scored.filter(({ score }) => score > best - reach).slice(0, count);
-  return { type: "narrowed", handles: likely.map(({ handle }) => handle), none };
+  return { type: "narrowed", handles: likely, none };
 }

@@ -14,8 +14,7 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
-
-const flag = () => integer({ mode: "boolean" });
+import { flag } from "./columns.ts";
 
 /**
  * What the tools may reach: `notebook` and `memory` with an empty target, `files` and `calendar` with

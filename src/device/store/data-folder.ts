@@ -9,12 +9,14 @@ import {
   accessSync,
   chmodSync,
   constants,
+  existsSync,
   mkdirSync,
   readdirSync,
   statSync,
   statfsSync,
 } from "node:fs";
 import type { Stats } from "node:fs";
+import path from "node:path";
 
 import { networkFileSystemName } from "../../shared/network-file-system.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
@@ -59,7 +61,7 @@ export function prepareDataFolder(dataDir: string): Result<undefined, DataFolder
 
 function createFolder(dataDir: string): Result<undefined, DataFolderError> {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeFolders(dataDir);
     return ok(undefined);
   } catch (cause) {
     if (errorCode(cause) === "EEXIST" || errorCode(cause) === "ENOTDIR") {
@@ -69,6 +71,18 @@ function createFolder(dataDir: string): Result<undefined, DataFolderError> {
       "folder-missing-parent",
       `cannot create ${dataDir} (${errorCode(cause)}): name a folder that you may create with --data-dir`,
     );
+  }
+}
+
+/** One by one: Node's recursive way never ends where procfs answers that the new folder is missing. */
+function makeFolders(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolders(path.dirname(path.resolve(folder)));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (cause) {
+    // Somebody else may have made it just now.
+    if (!existsSync(folder)) throw cause;
   }
 }
 

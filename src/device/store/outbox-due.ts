@@ -15,8 +15,10 @@ import {
   isNull,
   lt,
   lte,
+  max,
   min,
   notInArray,
+  sql,
 } from "drizzle-orm";
 import type { OutboxRow } from "./outbox.ts";
 import { outbox, outboxCopy } from "./schema.ts";
@@ -163,4 +165,50 @@ export function resendable(
     .orderBy(desc(outbox.row))
     .limit(limit)
     .all();
+}
+
+/** Open rows that are certified under the key of the day they are sealed. */
+export function openRows(
+  tx: ReadTx,
+): readonly Pick<OutboxRow, "messageId" | "recipientAik" | "row">[] {
+  return tx
+    .select({
+      messageId: outbox.messageId,
+      recipientAik: outbox.recipientAik,
+      row: outbox.row,
+    })
+    .from(outbox)
+    .where(and(eq(outbox.state, "open"), isNull(outbox.senderAik)))
+    .orderBy(asc(outbox.row))
+    .all();
+}
+
+/** Puts everything behind what was queued last, except what an earlier key certifies; the order stays. */
+export function moveBehind(tx: WriteTx): void {
+  const last = tx
+    .select({ row: max(outbox.row) })
+    .from(outbox)
+    .get()?.row;
+  tx.update(outbox)
+    .set({ row: sql`${outbox.row} + ${last ?? 0}` })
+    .where(and(eq(outbox.state, "open"), isNull(outbox.senderAik)))
+    .run();
+}
+
+/** Binds what waits of that kind to the key that it was composed under. */
+export function bindToKey(tx: WriteTx, typeTag: number, senderAik: string): void {
+  tx.update(outbox)
+    .set({ senderAik })
+    .where(and(eq(outbox.state, "open"), eq(outbox.typeTag, typeTag), isNull(outbox.senderAik)))
+    .run();
+}
+
+/** Devices that have not confirmed yet what only they may read, of that kind. */
+export function unheardDevices(tx: ReadTx, typeTag: number): readonly string[] {
+  return tx
+    .select({ deviceId: outbox.onlyDevice })
+    .from(outbox)
+    .where(and(eq(outbox.state, "open"), eq(outbox.typeTag, typeTag)))
+    .all()
+    .flatMap(({ deviceId }) => (deviceId === null ? [] : [deviceId]));
 }

@@ -31,15 +31,21 @@ export interface Outgoing {
   readonly confirmed: boolean;
   /** Smallest bucket to be used. */
   readonly bucket?: number;
+  /** Our earlier identity key that it is certified under. */
+  readonly senderAik?: string;
+  /** The one device that may read it. */
+  readonly onlyDevice?: string;
 }
 
 /** Queues a payload. The same message for the same account again changes nothing. */
 export function addOutgoing(tx: WriteTx, outgoing: Outgoing): void {
-  const { bucket, ...fields } = outgoing;
+  const { bucket, senderAik, onlyDevice, ...fields } = outgoing;
   tx.insert(outbox)
     .values({
       ...fields,
       bucket: bucket ?? null,
+      senderAik: senderAik ?? null,
+      onlyDevice: onlyDevice ?? null,
       composedMs: outgoing.notBeforeMs,
       state: "open",
       nextMs: outgoing.notBeforeMs,

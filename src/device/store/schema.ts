@@ -7,7 +7,6 @@
  * Spec: docs/protocol.md for the records; migrations under migrations/device are generated from here.
  */
 import {
-  customType,
   index,
   integer,
   primaryKey,
@@ -15,14 +14,7 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
-
-// Plain Uint8Array outside the driver, which binds and returns Buffers.
-const bytes = customType<{ data: Uint8Array; driverData: Buffer }>({
-  dataType: () => "blob",
-  toDriver: (value) => Buffer.from(value.buffer, value.byteOffset, value.byteLength),
-  fromDriver: (value) => new Uint8Array(value),
-});
-const flag = () => integer({ mode: "boolean" });
+import { bytes, flag } from "./columns.ts";
 
 /** Small single values: relay clock offset, epoch, display choices. */
 export const setting = sqliteTable("setting", {
@@ -122,6 +114,8 @@ export const contact = sqliteTable("contact", {
   inviteKey: bytes(),
   addedMs: integer().notNull(),
   verifiedMs: integer(),
+  /** When their identity key was renewed, until somebody compares the safety number again. */
+  renewedMs: integer(),
   /** Why sending stopped, e.g. `list-fork`. */
   stopped: text(),
   /** Version of our device list that was last sent to them because their view was old. */
@@ -194,6 +188,10 @@ export const outbox = sqliteTable(
     row: integer().primaryKey({ autoIncrement: true }),
     messageId: text().notNull(),
     recipientAik: text().notNull(),
+    /** Our earlier identity key that it is certified under; null: the one of the day it is sealed. */
+    senderAik: text(),
+    /** The one device that may read it; null: every device of the account. */
+    onlyDevice: text(),
     typeTag: integer().notNull(),
     flags: integer().notNull(),
     content: bytes().notNull(),
@@ -266,31 +264,3 @@ export const receiptDue = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.recipientAik, table.messageId] })],
 );
-
-/** Skills in stored order. */
-export const skill = sqliteTable("skill", {
-  id: text().primaryKey(),
-  position: integer().notNull(),
-  name: text().notNull(),
-  nameIsSet: flag().notNull(),
-  shortDescription: text().notNull(),
-  detailedBody: text().notNull(),
-  enabled: flag().notNull(),
-  advertised: flag().notNull(),
-});
-
-/** Where imported skills came from: the plain data of skills/origin, as JSON. */
-export const skillOrigin = sqliteTable("skill_origin", {
-  key: text().primaryKey(),
-  json: text().notNull(),
-});
-
-/** Imports that were accepted, with their outcome as JSON. */
-export const skillImport = sqliteTable("skill_import", {
-  row: integer().primaryKey({ autoIncrement: true }),
-  senderAik: text().notNull(),
-  messageId: text().notNull(),
-  bundleHash: text().notNull(),
-  outcome: text().notNull(),
-  importedMs: integer().notNull(),
-});

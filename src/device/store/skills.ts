@@ -3,7 +3,7 @@
  * Plain data: what is a valid skill is decided in skills/ and library/.
  */
 import { asc } from "drizzle-orm";
-import { skill, skillImport, skillOrigin } from "./schema.ts";
+import { skill, skillImport, skillOrigin } from "./skill-tables.ts";
 import type { ReadTx, WriteTx } from "./sqlite.ts";
 
 /** A skill as it is stored; its position is its place in the list. */

@@ -33,5 +33,13 @@ export function entriesResult(
   const cut =
     shown.length < total ? [`[${shown.length} of ${total}${atLeast ? " or more" : ""}]`] : [];
   const text = [...(near ? [nearLine] : []), ...shown, ...cut, ...notes].join("\n");
-  return { ok: true, text, shown: shown.length, total, untrusted, ...(near ? { near } : {}) };
+  return {
+    ok: true,
+    text,
+    shown: shown.length,
+    total,
+    entries: shown,
+    untrusted,
+    ...(near ? { near } : {}),
+  };
 }

@@ -80,7 +80,8 @@ async function everywhere(
   const told = found.length > 0 ? found : [here, ...answers];
   const text = told.map((answer) => (answer.ok ? answer.text : answer.reason)).join("\n");
   const [shown, total] = [sumOf(found, "shown"), sumOf(found, "total")];
-  return { ok: true, text, shown, total, untrusted: true };
+  const entries = found.flatMap((answer) => (answer.ok ? (answer.entries ?? []) : []));
+  return { ok: true, text, shown, total, entries, untrusted: true };
 }
 
 async function onSibling(
@@ -92,9 +93,9 @@ async function onSibling(
   const answer = await askSibling(deviceId, query, { signal, patienceMs });
   // A device's name is its owner's words, and what it lists is anybody's.
   const shown = name.replace(/\p{Cc}/gu, "�");
-  return answer.ok
-    ? { ...answer, text: `on ${shown}:\n${answer.text}`, untrusted: true }
-    : failure(`${shown}: ${answer.reason}`);
+  if (!answer.ok) return failure(`${shown}: ${answer.reason}`);
+  const text = `on ${shown}:\n${answer.text}`;
+  return { ...answer, text, entries: answer.total > 0 ? [text] : [], untrusted: true };
 }
 
 function sumOf(answers: readonly ToolResult[], what: "shown" | "total"): number {

@@ -25,6 +25,8 @@ export type ToolResult =
       /** Entries in the text, and entries that fit: the text says so where they differ. */
       readonly shown: number;
       readonly total: number;
+      /** The entries as the text has them; absent: the text is one piece. */
+      readonly entries?: readonly string[];
       /** No entry has all that was looked for: these come near. The text says so. */
       readonly near?: boolean;
       /** Whether the text holds words that the owner did not write. */

@@ -18,6 +18,7 @@ import type {
   RecoverRequest,
   RegisterReply,
   RegisterRequest,
+  RenewRequest,
 } from "../../shared/wire/http.ts";
 
 /** Why a request got no answer to act on. */
@@ -113,6 +114,8 @@ export interface RelayTransport extends AsyncDisposable {
     request: RecoverBeginRequest,
   ) => Answered<RecoverBeginReply>;
   readonly recover: (relayOrigin: string, request: RecoverRequest) => Answered<RegisterReply>;
+  /** Hands an account to a new identity key. The very same renewal again is no refusal. */
+  readonly renew: (relayOrigin: string, request: RenewRequest) => Answered<RegisterReply>;
   readonly info: (relayOrigin: string) => Answered<InfoReply>;
   /** Writes a rendezvous box (1–4), once. */
   readonly putBox: (

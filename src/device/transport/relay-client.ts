@@ -102,7 +102,9 @@ export function createRelayTransport(options: RelayTransportOptions): RelayTrans
   };
 }
 
-function recovering(bounds: HttpBounds): Pick<RelayTransport, "recoverBegin" | "recover"> {
+function recovering(
+  bounds: HttpBounds,
+): Pick<RelayTransport, "recoverBegin" | "recover" | "renew"> {
   return {
     recoverBegin: (origin, request) => {
       const asked = json(origin, "/v1/accounts/recover/begin", request);
@@ -110,6 +112,8 @@ function recovering(bounds: HttpBounds): Pick<RelayTransport, "recoverBegin" | "
     },
     recover: (origin, request) =>
       ask(json(origin, "/v1/accounts/recover", request), registerReply, bounds),
+    renew: (origin, request) =>
+      ask(json(origin, "/v1/accounts/renew", request), registerReply, bounds),
   };
 }
 

@@ -12,7 +12,7 @@ const tools = toolSet.filter(({ toolName }) => searches.includes(toolName));
 function call(tool: string, text: string, given: Partial<CompletedCall> = {}): CompletedCall {
   const args: CompletedCall["args"] = tool === "current_date" ? {} : { query: "key" };
   const said = { text, untrusted: false, promptText: text };
-  return { tool, args, ok: true, found: 1, near: false, ...said, ...given };
+  return { tool, args, ok: true, found: 1, entries: [], near: false, ...said, ...given };
 }
 
 function lastMessage(calls: readonly CompletedCall[]): string {

@@ -66,6 +66,13 @@ describe("prepareDataFolder", () => {
     });
   });
 
+  it.runIf(process.platform === "linux")("refuses where no folder can be made, and ends", () => {
+    expect(prepareDataFolder("/proc/pixie/device")).toMatchObject({
+      ok: false,
+      error: { type: "folder-missing-parent", message: expect.stringMatching(/ENOENT/) },
+    });
+  });
+
   it("refuses a folder of another user by number", () => {
     const folder = path.join(root, "other");
     expect(prepareDataFolder(folder).ok).toBe(true);

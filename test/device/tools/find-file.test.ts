@@ -199,6 +199,7 @@ describe("devices", () => {
     expect(await find("kiwi", "phone")).toEqual({
       ok: true,
       text: "on phone:\n/there/kiwi.txt",
+      entries: ["on phone:\n/there/kiwi.txt"],
       shown: 1,
       total: 1,
       untrusted: true,

@@ -16,6 +16,7 @@ it("names devices by id, and this one by name, one a line", async () => {
   expect(await list(devices)).toEqual({
     ok: true,
     text: "D1 laptop (this device)\nD2",
+    entries: ["D1 laptop (this device)", "D2"],
     shown: 2,
     total: 2,
     untrusted: false,

@@ -55,6 +55,7 @@ describe("check_notebook", () => {
     expect(await look("spare key")).toEqual({
       ok: true,
       text: "2026-12-01: The spare key is at Nora's",
+      entries: ["2026-12-01: The spare key is at Nora's"],
       shown: 1,
       total: 1,
       untrusted: false,

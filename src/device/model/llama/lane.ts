@@ -5,10 +5,11 @@
  * Owns the loop: prefill in chunks, then token by token under a grammar, with an abort heard between
  * any two. It knows nothing of plans and calls. Spec: docs/agent.md "The engine".
  */
-import type { Llama, LlamaContextSequence, LlamaModel, Token } from "node-llama-cpp";
+import type { Llama, LlamaContextSequence, LlamaModel, Token, TokenBias } from "node-llama-cpp";
 
 import type { OnToken, Usage } from "../port.ts";
 import type { Binding } from "./binding.ts";
+import { biasOf, type Leaning } from "./leaning.ts";
 
 /** What a reply may be. */
 export interface Guide {
@@ -19,6 +20,8 @@ export interface Guide {
    * token, and the grammar of what comes after; no grammar: nothing does.
    */
   readonly resume?: (text: string) => Forced | undefined;
+  /** What is known beforehand about how the reply begins, until `resume` says what follows. */
+  readonly leaning?: Leaning;
 }
 
 /** Text that has to follow. */
@@ -114,16 +117,16 @@ async function decode(
   const { prompt, guide } = generation;
   const tokens: Token[] = [];
   let last = prompt.slice(-1);
-  let grammar = guide?.grammar;
+  let rule = openingRule(parts, guide);
   let forced = guide?.resume?.("");
   for (;;) {
     const filled =
       forced === undefined ? [] : parts.model.tokenize(forced.text, false, "trimLeadingSpace");
     tokens.push(...filled);
     if (forced !== undefined && forced.grammar === undefined) return { tokens, stop: "end" };
-    grammar = forced?.grammar ?? grammar;
     // Each stretch has a grammar of its own: what was filled in is not in it.
-    const stretch = sample(parts, [...last, ...filled], grammar);
+    if (forced !== undefined) rule = { grammar: forced.grammar, bias: undefined };
+    const stretch = sample(parts, [...last, ...filled], rule);
     const end = await speak(parts, { stretch, tokens, generation }, signal);
     if (typeof end === "string") return { tokens, stop: end };
     last = tokens.slice(-1);
@@ -157,12 +160,30 @@ async function speak(
   return "end";
 }
 
+/** What a stretch of a reply may be, and what it leans to. */
+interface Rule {
+  readonly grammar: string | undefined;
+  readonly bias: TokenBias | undefined;
+}
+
+function openingRule(parts: LaneParts, guide: Guide | undefined): Rule {
+  const leaning = guide?.leaning;
+  return {
+    grammar: guide?.grammar,
+    bias: leaning === undefined ? undefined : biasOf(parts, leaning),
+  };
+}
+
 function sample(
   { binding, llama, model, sequence }: LaneParts,
   tokens: readonly Token[],
-  grammar: string | undefined,
+  { grammar, bias }: Rule,
 ): AsyncGenerator<Token> {
-  const options = { temperature: 0, yieldEogToken: true };
+  const options = {
+    temperature: 0,
+    yieldEogToken: true,
+    ...(bias === undefined ? {} : { tokenBias: bias }),
+  };
   if (grammar === undefined) return sequence.evaluate([...tokens], options);
   const grammarEvaluationState = new binding.LlamaGrammarEvaluationState({
     model,

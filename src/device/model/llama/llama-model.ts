@@ -21,7 +21,7 @@ import { directMessages, type Message, planMessages, stepMessages } from "../tra
 import { type Engine, type LaneName, openEngine } from "./engine.ts";
 import type { Generated, Guide } from "./lane.ts";
 import { createLine, type Line } from "./line.ts";
-import { planGrammar } from "./plan-grammar.ts";
+import { type LikelyHandle, planGuide } from "./plan-grammar.ts";
 import { answerSoFar, brokenOff, growing, stepReply } from "./replies.ts";
 import { createResidence, type Residence } from "./residence.ts";
 import { stepGuide } from "./step-guide.ts";
@@ -35,7 +35,7 @@ export type Narrow = (
 ) => Promise<
   | {
       readonly type: "narrowed";
-      readonly handles: readonly string[];
+      readonly handles: readonly LikelyHandle[];
       /** Whether the plan may also name none. */
       readonly none: boolean;
     }
@@ -127,7 +127,11 @@ function modelOf(
 }
 
 async function everyHandle({ menu }: PlanRequest): ReturnType<Narrow> {
-  return { type: "narrowed", handles: menu.map(({ handle }) => handle), none: true };
+  return {
+    type: "narrowed",
+    handles: menu.map(({ handle }) => ({ handle, score: 0 })),
+    none: true,
+  };
 }
 
 async function plan(
@@ -144,7 +148,7 @@ async function plan(
     {
       lane: "plan",
       messages: planMessages(request),
-      guide: { grammar: planGrammar(narrowed.handles, narrowed.none) },
+      guide: planGuide(narrowed.handles, narrowed.none),
       maxTokens: planTokens,
       ...(onToken === undefined ? {} : { onText: growing(onToken) }),
     },

@@ -23,15 +23,29 @@ const answerForm: Form = { literals: ['{"answer":"', '"}'], rules: ["text"] };
 const maxForms = 64;
 
 /** The guide for what is offered. */
-export function stepGuide({ tools, answer, days }: Offer): Guide {
+export function stepGuide({ tools, answer, days, answerLength = Infinity }: Offer): Guide {
   const forms = [
     ...tools.flatMap((tool) => callForms(tool, days)),
     ...(answer ? [answerForm] : []),
   ];
   return {
     grammar: grammarOf(forms.map((form) => alternative(form, 0, ""))),
-    resume: (text) => resume(forms, text),
+    resume: (text) =>
+      isOverlong(text, answerLength)
+        ? { text: overlongEnd, grammar: undefined }
+        : resume(forms, text),
   };
+}
+
+const overlongEnd = '…"}';
+
+/** Whether an answer that is being written ends here. Half an escape or a character is waited for. */
+function isOverlong(text: string, answerLength: number): boolean {
+  return (
+    text.length > answerLength &&
+    /^\{"answer":"(?:[^"\\]|\\["\\nt])*$/.test(text) &&
+    !text.endsWith("\uFFFD")
+  );
 }
 
 type Parameter = BoundTool["parameters"]["properties"][string];

@@ -11,6 +11,8 @@ import type { BoundTool, CompletedCall, StepRequest } from "../port.ts";
 export interface Offer {
   readonly tools: readonly BoundTool[];
   readonly answer: boolean;
+  /** An answer that becomes longer is ended with an ellipsis; absent: only its tokens are limited. Units: characters. */
+  readonly answerLength?: number;
   /** Days that an argument may be; empty: any. */
   readonly days: readonly string[];
 }
@@ -20,8 +22,15 @@ export function openOffer({ tools }: StepRequest): Offer {
   return { tools, answer: true, days: [] };
 }
 
+/** Two long sentences; a small model that says more goes round in circles. Units: characters. */
+const guidedAnswerLength = 480;
+
 /** What a small model is offered: no tool twice, and no answer before something was found. */
 export function guidedOffer(request: StepRequest): Offer {
+  return { ...guidedChoice(request), answerLength: guidedAnswerLength };
+}
+
+function guidedChoice(request: StepRequest): Offer {
   const { tools, calls, planned } = request;
   const open = tools
     .filter((tool) => !isDone(tool, calls))

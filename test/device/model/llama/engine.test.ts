@@ -104,7 +104,10 @@ it("refuses what does not fit before sending it, with the numbers", async () => 
 
 it("A27, A29: what a tool brought cannot push the question out, nor be answered around", async () => {
   const call = { tool: "grep_memory", args: {}, ok: true, found: 1, near: false, untrusted: true };
-  const told = (text: string) => ({ ...step, calls: [{ ...call, text, promptText: text }] });
+  const told = (text: string) => ({
+    ...step,
+    calls: [{ ...call, entries: [], text, promptText: text }],
+  });
   const fits = await model.step(told("x".repeat(3_000)), never);
   const over = await model.step(told("x".repeat(4_096)), never);
   expect(fits.usage?.promptTokens).toBeGreaterThan(3_000);

@@ -77,7 +77,11 @@ describe("plans", () => {
   it("name only what the router admits, and something, when it says so", async () => {
     const menu = ["one", "two", "three"].map((handle) => ({ handle, line: "l" }));
     const narrowed = await models.open(models.write("narrow.gguf", randomLlama(4)), {
-      narrow: async () => ({ type: "narrowed", handles: ["two"], none: false }),
+      narrow: async () => ({
+        type: "narrowed",
+        handles: [{ handle: "two", score: 0 }],
+        none: false,
+      }),
     });
     let said = "";
     const onToken = (text: string): void => void (said += text);
@@ -185,6 +189,18 @@ describe("steps", () => {
     expect(resume?.(said)).toBeUndefined();
     expect(resume?.(`${said}\\"`)).toEqual({ text: "}}", grammar: undefined });
   });
+});
+
+it("an answer that goes round in circles is ended between two characters, and is whole then", () => {
+  const { resume } = stepGuide(offering(toolSet, { answerLength: 40 }));
+  const said = `{"answer":"${"It opens so. ".repeat(3)}`;
+  expect(resume?.(said.slice(0, 40))).toBeUndefined();
+  const end = resume?.(said);
+  expect(end).toEqual({ text: '…"}', grammar: undefined });
+  expect(() => JSON.parse(`${said}${end?.text ?? ""}`)).not.toThrow();
+  for (const waiting of [`${said}\\`, `${said}\uFFFD`]) expect(resume?.(waiting)).toBeUndefined();
+  expect(resume?.(`${said}"`)).toEqual({ text: "}", grammar: undefined });
+  expect(stepGuide(offering(toolSet)).resume?.(said)).toBeUndefined();
 });
 
 it("an answer is told as it grows, unescaped, and nothing of a call is", () => {

@@ -18,7 +18,7 @@ function call(tool: string, found: number, given: Partial<CompletedCall> = {}): 
   const args: CompletedCall["args"] = ["list_devices", "current_date"].includes(tool)
     ? {}
     : { query: "q" };
-  return { tool, args, ok: true, found, near: false, ...said, ...given };
+  return { tool, args, ok: true, found, entries: [], near: false, ...said, ...given };
 }
 
 interface Offered {
@@ -29,8 +29,8 @@ interface Offered {
 
 function offered(skill: string, calls: readonly CompletedCall[], question = "q"): Offered {
   const request = stepRequest({ planned: true, question, tools: toolsOf(skill), calls });
-  const { tools, ...rest } = guidedOffer(request);
-  return { ...rest, tools: tools.map(({ toolName }) => toolName) };
+  const { tools, answer, days } = guidedOffer(request);
+  return { answer, days, tools: tools.map(({ toolName }) => toolName) };
 }
 
 /** What `find_file` may be given as its device. */
