@@ -5,7 +5,8 @@ import { describe, expect, it } from "vitest";
 import { befriend, expectOk, settled, texts, until } from "../support/pair.ts";
 import { setStage } from "../support/stage.ts";
 
-const { person, sibling, device } = setStage();
+const stage = setStage();
+const { person, sibling } = stage;
 
 describe("two people", () => {
   it("become contacts by an invite, and a message is confirmed end to end", async () => {
@@ -48,7 +49,7 @@ describe("two people", () => {
     const ids = sent.map((text) => expectOk(alice.send("Carol", text)).messageId);
     await settled(alice);
     expect(ids.map((id) => alice.delivery(id)?.state)).toEqual(ids.map(() => "accepted"));
-    const again = await device({ dataDir: folder, storeKey });
+    const again = await stage.device({ dataDir: folder, storeKey });
     expectOk(again.start());
     await settled(again, alice);
     expect(texts(again, "Alice")).toEqual(sent);
