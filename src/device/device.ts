@@ -191,10 +191,7 @@ export interface Device extends AsyncDisposable {
   readonly devices: () => readonly DeviceView[];
   /** Removes a device that is no admin; only an admin device can. What it had not sent is lost. */
   readonly revokeDevice: (deviceId: string) => Promise<Result<DeviceView, DeviceError>>;
-  /**
-   * Renews the account: a new identity key takes over, without the devices `remove` (names or ids). The only way
-   * to be rid of an admin; the old recovery code is worth nothing afterwards.
-   */
+  /** Puts the account under a new identity key, without the devices `remove` (names or ids). */
   readonly renewAccount: (options: {
     readonly remove: readonly string[];
   }) => Promise<
@@ -221,6 +218,11 @@ export interface Device extends AsyncDisposable {
     { readonly name: string; readonly digits: string; readonly verifiedMs: number | undefined },
     DeviceError
   >;
+  /** Keys that claim a contact's place, the present one first, with safety numbers; `chosen` settles it. */
+  readonly contestedKeys: (
+    contact: string,
+    chosen?: string,
+  ) => Result<readonly { readonly aik: string; readonly digits: string }[], DeviceError>;
   /** Remembers that the digits were the same. */
   readonly markVerified: (contact: string) => Result<ContactView, DeviceError>;
 

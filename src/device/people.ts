@@ -18,11 +18,14 @@ import { deviceViewOf, listWithoutDevice } from "./identity/devices.ts";
 import { type OwnIdentity, ownIdentity } from "./identity/keys.ts";
 import { learnLists } from "./identity/lists.ts";
 import type { RelayTime } from "./identity/relay-time.ts";
+import { contestedKeys, settleKeys } from "./identity/renewals.ts";
 import { queueContacts } from "./identity/sync.ts";
 import { rotateSoon } from "./mend.ts";
 import { queueDeviceList } from "./messaging/payload.ts";
+import type { Pump } from "./messaging/pump.ts";
 import { allContacts, type ContactRow, deleteContact, updateContact } from "./store/contacts.ts";
 import { getOwnAccount } from "./store/identity.ts";
+import { wakeRecipient } from "./store/outbox-due.ts";
 import type { DeviceStore, WriteTx } from "./store/sqlite.ts";
 
 /** What these acts need. */
@@ -32,6 +35,7 @@ export interface PeopleParts {
   readonly rng: Rng;
   readonly relayTime: RelayTime;
   readonly connection: Connection;
+  readonly pump: Pick<Pump, "wake">;
   /** Tells the relay what it is still to be told, now. */
   readonly mend: () => Promise<void>;
   readonly emit: (event: DeviceEvent) => void;
@@ -46,6 +50,7 @@ export function peopleActs(
   | "blockContact"
   | "unblockContact"
   | "safetyNumber"
+  | "contestedKeys"
   | "markVerified"
   | "revokeDevice"
 > {
@@ -54,6 +59,7 @@ export function peopleActs(
     blockContact: (contact) => block(parts, contact),
     unblockContact: (contact) => unblock(parts, contact),
     safetyNumber: (contact) => numberOf(parts, contact),
+    contestedKeys: (contact, chosen) => contested(parts, contact, chosen),
     markVerified: (contact) => markVerified(parts, contact),
     revokeDevice: (deviceId) => revoke(parts, deviceId),
   };
@@ -104,9 +110,39 @@ function numberOf({ store }: PeopleParts, contact: string): ReturnType<Device["s
     const found = findContact(tx, contact);
     if (!found.ok) return found;
     const { aik, name, verifiedMs } = found.value;
-    const digits = safetyNumber(idFromText(own.aik, 32), idFromText(aik, 32));
-    return ok({ name, digits: groupDigits(digits), verifiedMs: verifiedMs ?? undefined });
+    return ok({ name, digits: numberWith(own.aik, aik), verifiedMs: verifiedMs ?? undefined });
   });
+}
+
+/** A person compared safety numbers with somebody whose key two others claim. */
+function contested(
+  { store, clock, relayTime, emit, pump }: PeopleParts,
+  contact: string,
+  chosen: string | undefined,
+): ReturnType<Device["contestedKeys"]> {
+  return store.write((tx) => {
+    const own = getOwnAccount(tx);
+    if (own === undefined) return err(noAccount);
+    const found = findContact(tx, contact);
+    if (!found.ok) return found;
+    const { aik, name } = found.value;
+    const keys = contestedKeys(tx, aik);
+    if (keys.length < 2) return refuse("not-contested", `nobody else claims the key of ${name}`);
+    if (chosen !== undefined) {
+      if (!keys.includes(chosen)) return refuse("no-such-key", `that is no key of ${name}`);
+      settleKeys(tx, aik, chosen, relayTime.nowMs(own.relayOrigin));
+      wakeRecipient(tx, chosen, clock.nowMs());
+      tx.afterCommit(() => {
+        emit({ type: "contact", aik: chosen });
+        pump.wake();
+      });
+    }
+    return ok(keys.map((key) => ({ aik: key, digits: numberWith(own.aik, key) })));
+  });
+}
+
+function numberWith(ownAik: string, aik: string): string {
+  return groupDigits(safetyNumber(idFromText(ownAik, 32), idFromText(aik, 32)));
 }
 
 function markVerified(parts: PeopleParts, contact: string): Changed {

@@ -33,7 +33,7 @@ export interface Lanes {
 /** What lanes are built on. */
 export interface LanesOptions {
   readonly sql: Sql;
-  /** For accepting: the same statement for every batch. */
+  /** For accepting and acknowledging: the same statement for every batch. */
   readonly planOnce: Sql;
   readonly count: number;
   readonly ensureDay: (day: number) => Promise<void>;
@@ -101,7 +101,7 @@ function createLane(lane: number, options: LanesOptions): Lane {
     acknowledge: createAcknowledge({
       acknowledge: async (acknowledgements) => {
         const nowMs = clock.nowMs();
-        const asked = acknowledgeItems(sql, lane, { acknowledgements, nowMs });
+        const asked = acknowledgeItems(planOnce, lane, { acknowledgements, nowMs });
         const done = await withinBound(asked, clock);
         for (const [index, { items }] of acknowledgements.entries()) {
           if (done.current[index] === true) metrics.acknowledged(items.length);

@@ -98,6 +98,7 @@ export function fakeDevice(parts: Partial<Device> = {}): FakeDevice {
     contacts: () => contacts,
     invite: () => Promise.resolve(ok({ link: "pixie-invite:x", expiresMs: 2 })),
     acceptInvite: () => Promise.resolve(ok(contactView("ben"))),
+    contestedKeys: () => ok([]),
     renewAccount: () => Promise.resolve(ok({ identity: fakeIdentity, recoveryCode: "JKLM NPQR" })),
     recoveryCode: () => ok({ recoveryCode: "ABCD EFGH" }),
     revokeDevice: () => Promise.resolve(ok({ ...fakeDeviceView, state: "revoked" })),

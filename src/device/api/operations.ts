@@ -94,6 +94,10 @@ export const operations = {
       verifiedMs: orNull(Type.Number()),
     }),
   },
+  "contested-keys": {
+    params: closed({ contact, chosen: Type.Optional(Type.String({ maxLength: 64 })) }),
+    result: Type.Array(Type.Object({ aik: Type.String(), digits: Type.String() })),
+  },
   "mark-verified": { params: closed({ contact }), result: contactView },
   send: {
     params: closed({ contact, text: Type.String({ maxLength: maxMessageBytes + 1 }) }),

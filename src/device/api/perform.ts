@@ -101,6 +101,7 @@ function deviceHandlers(
     "block-contact": async ({ contact }) => wired(await device.blockContact(contact)),
     "unblock-contact": async ({ contact }) => wired(device.unblockContact(contact)),
     "safety-number": async ({ contact }) => wired(device.safetyNumber(contact)),
+    "contested-keys": async ({ contact, chosen }) => wired(device.contestedKeys(contact, chosen)),
     "mark-verified": async ({ contact }) => wired(device.markVerified(contact)),
     send: async ({ contact, text }) => wired(device.send(contact, text)),
     messages: async ({ contact }) => wired(device.messages(contact)),

@@ -1,5 +1,5 @@
 /**
- * `pixie contact admit|block|unblock|verify`: who is let in, who is not, and whether somebody is who they
+ * `pixie contact admit|block|unblock|verify|choose`: who is let in, who is not, and whether somebody is who they
  * say.
  *
  * Spec: docs/operating.md "Command line"; docs/protocol.md "Safety number", "Access keys".
@@ -8,7 +8,7 @@ import type { Command } from "commander";
 
 import { ok } from "../../shared/result.ts";
 import type { Session } from "../api/session.ts";
-import { addCommand, type CliParts, type Outcome } from "./command.ts";
+import { addCommand, type CliParts, type Outcome, usage } from "./command.ts";
 import { contactLine } from "./contact-line.ts";
 import { visibleLine } from "./visible.ts";
 
@@ -51,6 +51,48 @@ export function addTrustCommands(contact: Command, parts: CliParts): void {
         verify(session, argument(0) ?? "", flag("same")),
       ),
   });
+  addCommand(contact, parts, {
+    usage: "choose <contact> [number]",
+    about: "when two keys claim to have taken over from a contact's: show both, or choose one",
+    examples: ["pixie contact choose Bob", "pixie contact choose Bob 2"],
+    run: ({ argument, withSession }) =>
+      withSession({ connect: argument(1) !== undefined }, (session) =>
+        choose(session, argument(0) ?? "", argument(1)),
+      ),
+  });
+}
+
+async function choose(
+  session: Session,
+  contact: string,
+  number: string | undefined,
+): Promise<Outcome> {
+  const contested = await session.call("contested-keys", { contact });
+  if (!contested.ok) return contested;
+  const keys = contested.value;
+  if (number === undefined) {
+    return ok({
+      json: keys,
+      lines: keys.flatMap(({ aik, digits }, index) => [
+        `${index + 1}  ${aik}`,
+        ...digitLines(digits).map((line) => `   ${line}`),
+      ]),
+      notes: ["ask them in person which digits they see, then name its number"],
+    });
+  }
+  const chosen = keys[Number(number) - 1];
+  if (chosen === undefined) return usage(`expected a number from 1 to ${keys.length}`);
+  const settled = await session.call("contested-keys", { contact, chosen: chosen.aik });
+  if (!settled.ok) return settled;
+  return ok({
+    json: { chosen: chosen.aik },
+    lines: [`${visibleLine(contact)} is ${chosen.aik} from now on, and verified`],
+  });
+}
+
+/** Six groups of digits a line, as people read them to each other. */
+function digitLines(digits: string): readonly string[] {
+  return (digits.match(/.{1,36}/g) ?? []).map((line) => line.trim());
 }
 
 async function change(
@@ -76,7 +118,7 @@ async function verify(session: Session, contact: string, same: boolean): Promise
     json: { ...number.value, verified },
     lines: [
       `${visibleLine(name)}: ${verified ? "verified" : "not verified"}`,
-      ...(digits.match(/.{1,36}/g) ?? []).map((line) => line.trim()),
+      ...digitLines(digits),
     ],
     ...(verified
       ? {}

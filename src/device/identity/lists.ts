@@ -112,6 +112,11 @@ export function stopSendingTo(tx: WriteTx, aik: string, reason: StopReason): voi
 /** Starts an account's history anew, because its owner handed over a new invite in person. */
 export function restartLists(tx: WriteTx, aik: string): void {
   forgetLists(tx, aik);
+  resumeSendingTo(tx, aik);
+}
+
+/** Sends to an account again: its owner was asked in person. */
+export function resumeSendingTo(tx: WriteTx, aik: string): void {
   putSetting(tx, stoppedPrefix + aik, "");
   updateContact(tx, aik, { stopped: null });
 }
@@ -134,9 +139,15 @@ export function compareView(
 
 /** A plain sentence about why sending stopped. */
 export function stoppedReason(stopped: StopReason): string {
-  const ask = "sending stopped. Compare in person and accept a new invite from them there";
-  return `${stoppedWhat[stopped]}; ${ask}`;
+  return `${stoppedWhat[stopped]}; sending stopped. ${stoppedAsk[stopped]}`;
 }
+
+const inviteAgain = "Compare in person and accept a new invite from them there";
+const stoppedAsk: Readonly<Record<StopReason, string>> = {
+  "list-fork": inviteAgain,
+  "list-chain": inviteAgain,
+  "renewal-fork": "Compare safety numbers in person: pixie contact choose shows one for each key",
+};
 
 const stoppedWhat: Readonly<Record<StopReason, string>> = {
   "list-fork": "two different device lists of the same version were signed with this person's key",

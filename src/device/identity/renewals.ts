@@ -7,12 +7,18 @@
  */
 import type { Renewal } from "../../shared/crypto/renewal.ts";
 import { idText } from "../../shared/ids.ts";
-import { deleteContact, getContact, putContact } from "../store/contacts.ts";
+import { deleteContact, getContact, putContact, updateContact } from "../store/contacts.ts";
 import { getOwnAccount } from "../store/identity.ts";
 import { rekeyAccount } from "../store/rekey.ts";
-import { addRenewal, currentKeyOf, markFollowed, renewalsOf } from "../store/renewals.ts";
+import {
+  addRenewal,
+  currentKeyOf,
+  markFollowed,
+  renewalsOf,
+  replacedBy,
+} from "../store/renewals.ts";
 import type { ReadTx, WriteTx } from "../store/sqlite.ts";
-import { stopSendingTo } from "./lists.ts";
+import { resumeSendingTo, stopSendingTo } from "./lists.ts";
 
 /** What a renewal did. `refused`: it leads back to itself, or to us. */
 export type HeardRenewal = "known" | "followed" | "stopped" | "refused";
@@ -36,6 +42,35 @@ export function hearRenewal(tx: WriteTx, renewal: Renewal, relayNowMs: number): 
   markFollowed(tx, oldAik, newAik);
   moveContact(tx, oldAik, place, relayNowMs);
   return "followed";
+}
+
+/** Keys that claim the place of that one, itself first; none but itself when nobody contests it. */
+export function contestedKeys(tx: ReadTx, aik: string): readonly string[] {
+  const rivals: string[] = [];
+  let place = replacedBy(tx, aik);
+  for (; place !== undefined; place = replacedBy(tx, place)) {
+    const others = renewalsOf(tx, place).filter((row) => !row.followed);
+    rivals.push(...others.map((row) => row.newAik));
+  }
+  return [aik, ...rivals];
+}
+
+/**
+ * Settles which of the contested keys is the person's, because somebody compared safety numbers with them.
+ * Throws when it is none of them.
+ */
+export function settleKeys(tx: WriteTx, aik: string, chosen: string, relayNowMs: number): void {
+  let place = replacedBy(tx, aik);
+  while (place !== undefined && !renewalsOf(tx, place).some((row) => row.newAik === chosen)) {
+    place = replacedBy(tx, place);
+  }
+  if (place === undefined) throw new Error("a key was chosen that nobody claims");
+  if (chosen !== aik) {
+    markFollowed(tx, place, chosen);
+    moveContact(tx, aik, chosen, relayNowMs);
+  }
+  resumeSendingTo(tx, chosen);
+  updateContact(tx, chosen, { verifiedMs: relayNowMs, renewedMs: null });
 }
 
 /** Nobody takes over from themselves, and nobody else's key from ours. */

@@ -58,6 +58,15 @@ const successor = preparedOn((tx) =>
     .prepare(),
 );
 
+/** The key that was followed by that one. */
+export function replacedBy(tx: ReadTx, newAik: string): string | undefined {
+  return tx
+    .select({ oldAik: renewal.oldAik })
+    .from(renewal)
+    .where(and(eq(renewal.newAik, newAik), eq(renewal.followed, true)))
+    .get()?.oldAik;
+}
+
 /** This device's certificate under a key of its account that is not the present one. */
 export function otherCertificateOf(tx: ReadTx, aik: string): OtherCertificateRow | undefined {
   return tx.select().from(otherCertificate).where(eq(otherCertificate.aik, aik)).get();

@@ -163,8 +163,8 @@ async function settleSchema(
 }
 
 /**
- * Set on every connection. Without custom plans, an acknowledgement prepared on an empty table was
- * planned as a sequential join and ran for 75 s once the table had grown.
+ * Set on every connection. Without custom plans, an acknowledgement written as one join and prepared on
+ * an empty table was planned as a sequential one and ran for 75 s once the table had grown.
  */
 const sessionSettings = {
   application_name: "pixie-relay",

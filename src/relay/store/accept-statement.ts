@@ -7,6 +7,11 @@
  * empty tables. So whatever it looks up is bound by the very keys of the batch: there is no plan that
  * reads more than those, however large a table becomes.
  *
+ * A partition is never picked by a value that is only known while the statement runs: with a kept plan
+ * that ends the process of Postgres 18.4 (segmentation fault) once `for update` meets a row that
+ * another statement has just written. So days are compared as `any(days)`, which only indexes follow,
+ * and `between` two parameters leaves the partitions out.
+ *
  * Every hot table is bound to the lane `$1`. What goes in and comes out is store/items.ts.
  * Spec: docs/operating.md "Shape of the tables".
  */
@@ -32,7 +37,7 @@ import { itemOverheadBytes } from "./sql-values.ts";
 export const acceptStatement = `
 with blob as materialized (select decode($12, 'base64') as bytes),
 input as materialized (
-  select ord::int as ord, up, mailbox, account, slot, day, bucket, invite, body_id, header_at, body_at, reserve,
+  select ord::int as ord, up, mailbox, account, slot, day, array[day] as days, bucket, invite, body_id, header_at, body_at, reserve,
     ${itemOverheadBytes}::int + (1024 << (2 * bucket)) as bytes
   from unnest($2::int[], $3::uuid[], $4::uuid[], $5::uuid[],
     $6::int[], $7::int[], $8::uuid[], $9::uuid[],
@@ -64,7 +69,7 @@ fresh as materialized (
   from sound s left join invites v on v.account = s.account and v.invite = s.invite
   -- A scalar subquery: the planner may turn exists() into a table of all items of those days.
   where s.whole and not case when s.tight then coalesce((
-    select true from item t where t.lane = $1 and t.mailbox = s.mailbox and t.day = s.day and t.slot = s.slot
+    select true from item t where t.lane = $1 and t.mailbox = s.mailbox and t.day = any(s.days) and t.slot = s.slot
       and t.day between $14 and $15), false) else false end
 ),
 invited as materialized (

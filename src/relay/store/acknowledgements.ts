@@ -5,8 +5,8 @@
  * An acknowledged row stays, emptied, until its day's partition is dropped: a late retry of its slot
  * is then a duplicate (a tombstone table costs 19 % more, forgetting it delivers twice).
  */
-import { firstLargeBucket } from "../../shared/limits.ts";
-import { arrayLiteral, idOf, itemOverheadBytes, type Sql, uuidOf } from "./sql-values.ts";
+import { acknowledgeStatement } from "./acknowledge-statement.ts";
+import { arrayLiteral, idOf, type Sql, uuidOf } from "./sql-values.ts";
 
 /** What one connection acknowledges. */
 export interface Acknowledgement {
@@ -41,13 +41,7 @@ interface AckRow {
   readonly items: number | null;
 }
 
-/**
- * Empties acknowledged items and gives their room back. Resolves after the commit.
- *
- * Each item is looked up by itself (`limit 1`) and updated where it was found. As one join, the planner
- * may begin with all that waits in the lane, which beside a transaction left open is also all that ever
- * waited: 1,000 pages for one acknowledgement after 3,000 items, instead of 17 (R43).
- */
+/** Empties acknowledged items and gives their room back. Resolves after the commit. */
 export async function acknowledgeItems(
   sql: Sql,
   lane: number,
@@ -58,54 +52,23 @@ export async function acknowledgeItems(
     mark.items.map((item) => ({ ...item, mailbox: uuidOf(mark.mailbox), session: mark.session })),
   );
   const days = flat.map((item) => item.day);
-  const [firstDay, lastDay] = [Math.min(...days, 0x10000), Math.max(...days, 0)];
-  const mailboxes = arrayLiteral(marks.map((mark) => uuidOf(mark.mailbox)));
-  const rows = await sql<AckRow[]>`
-with mark as materialized (
-  select mailbox, session, max(sent) as sent
-  from unnest(${mailboxes}::uuid[], ${arrayLiteral(marks.map((mark) => mark.session))}::bigint[],
-    ${arrayLiteral(marks.map((mark) => mark.sentThrough))}::bigint[]) as x(mailbox, session, sent)
-  group by mailbox, session
-),
-locked as materialized (
-  select mailbox, session from mailbox
-  where lane = ${lane} and mailbox = any(${mailboxes}::uuid[]) order by mailbox for update
-),
-owned as materialized (
-  select k.mailbox, k.session, k.sent from mark k join locked l on l.mailbox = k.mailbox and l.session = k.session
-),
-found as materialized (
-  select t.part, t.row from unnest(${arrayLiteral(flat.map((item) => item.mailbox))}::uuid[], ${arrayLiteral(flat.map((item) => item.session))}::bigint[],
-    ${arrayLiteral(days)}::int[], ${arrayLiteral(flat.map((item) => item.seq))}::bigint[]) as a(mailbox, session, day, seq)
-    join owned o on o.mailbox = a.mailbox and o.session = a.session
-    cross join lateral (
-      select i.tableoid as part, i.ctid as row from item i
-      where i.lane = ${lane} and i.mailbox = a.mailbox and i.seq = a.seq and i.day = a.day and i.acked is null
-        and i.day between ${firstDay} and ${lastDay} limit 1
-    ) t
-),
-emptied as (
-  update item set acked = to_timestamp(${batch.nowMs}::float8 / 1000), header = null, body = null
-  from found where item.lane = ${lane} and item.day between ${firstDay} and ${lastDay}
-    and item.ctid = found.row and item.tableoid = found.part and item.acked is null
-  returning item.mailbox, item.day, item.bucket, item.source, item.body_id
-),
-freed as (
-  select mailbox, count(*) filter (where source <> 2) as items, count(*) filter (where source = 2) as reserve_items,
-    coalesce(sum(${itemOverheadBytes}::int + (1024 << (2 * bucket))) filter (where source <> 2), 0) as bytes,
-    coalesce(sum(${itemOverheadBytes}::int + (1024 << (2 * bucket))) filter (where source <> 2 and bucket >= ${firstLargeBucket}), 0) as large
-  from emptied group by mailbox
-),
-counted as (
-  update mailbox set delivered_seq = greatest(mailbox.delivered_seq, o.sent),
-    queued_items = mailbox.queued_items - coalesce(f.items, 0), reserve_items = mailbox.reserve_items - coalesce(f.reserve_items, 0),
-    queued_bytes = mailbox.queued_bytes - coalesce(f.bytes, 0), large_bytes = mailbox.large_bytes - coalesce(f.large, 0)
-  from owned o left join freed f on f.mailbox = o.mailbox
-  where mailbox.lane = ${lane} and mailbox.mailbox = any(${mailboxes}::uuid[]) and mailbox.mailbox = o.mailbox
-)
-select mailbox::text as mailbox, session, null::int as day, null::text as body, null::int as items from owned
-union all
-select null, null, day, body_id::text, count(*)::int from emptied where body_id is not null group by day, body_id`;
+  const rows = await sql.unsafe<AckRow[]>(
+    acknowledgeStatement,
+    [
+      lane,
+      arrayLiteral(marks.map((mark) => uuidOf(mark.mailbox))),
+      arrayLiteral(marks.map((mark) => mark.session)),
+      arrayLiteral(marks.map((mark) => mark.sentThrough)),
+      arrayLiteral(flat.map((item) => item.mailbox)),
+      arrayLiteral(flat.map((item) => item.session)),
+      arrayLiteral(days),
+      arrayLiteral(flat.map((item) => item.seq)),
+      Math.min(...days, 0x10000),
+      Math.max(...days, 0),
+      batch.nowMs,
+    ],
+    { prepare: true },
+  );
   return { current: currentOf(marks, rows), released: releasedOf(rows) };
 }
 

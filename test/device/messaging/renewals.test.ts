@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 
 import { payloadTag } from "../../../src/device/crypto/type-rules.ts";
+import { peopleActs } from "../../../src/device/people.ts";
 import { contactViews } from "../../../src/device/identity/contacts.ts";
 import { getContact, updateContact } from "../../../src/device/store/contacts.ts";
 import { replaceSkillOrigins, skillOrigins } from "../../../src/device/store/skills.ts";
@@ -9,7 +10,7 @@ import { utf8 } from "../../../src/shared/bytes.ts";
 import { signRenewal } from "../../../src/shared/crypto/renewal.ts";
 import { idText } from "../../../src/shared/ids.ts";
 import { aikOf, type DeviceWorld, uploadsFor } from "../../support/device-world.ts";
-import { renewedPerson, testNowMs, type TestPerson } from "../../support/people.ts";
+import { renewedPerson, testNowMs, type TestPerson, valueOf } from "../../support/people.ts";
 import {
   bob,
   carol,
@@ -119,6 +120,38 @@ describe("a contact's renewal", () => {
     const before = uploadsFor(world, bob).length;
     await sentTo(world, first.person, "is it you?");
     expect(uploadsFor(world, bob)).toHaveLength(before);
+  });
+
+  it("the key that its owner says is theirs takes the place, with the conversation", async () => {
+    const world = worldOf(second.person);
+    const people = peopleActs(world.parts);
+    await world.deliver(item(bob, { content: utf8("before") }));
+    expect(people.contestedKeys(aikOf(bob))).toMatchObject({ error: { type: "not-contested" } });
+    await world.deliver(said(first), said(second));
+    const waiting = await sentTo(world, first.person, "is it you?");
+    const keys = valueOf(people.contestedKeys(aikOf(first.person)));
+    expect(keys.map(({ aik }) => aik)).toEqual([aikOf(first.person), aikOf(second.person)]);
+    expect(new Set(keys.map(({ digits }) => digits)).size).toBe(2);
+    expect(people.contestedKeys(aikOf(first.person), aikOf(carol))).toMatchObject({
+      error: { type: "no-such-key" },
+    });
+    valueOf(people.contestedKeys(aikOf(first.person), aikOf(second.person)));
+    await world.turn();
+    await world.turn();
+    expect(contacts(world)).toMatchObject([{ aik: aikOf(second.person), reachable: true }]);
+    expect(texts(world, second.person)).toEqual(["before", "is it you?"]);
+    expect(copies(world, waiting)).toEqual(["accepted", "accepted"]);
+    await world.deliver(item(second.person, { messageId: id(8), content: utf8("it is") }));
+    expect(texts(world, second.person)).toEqual(["before", "is it you?", "it is"]);
+  });
+
+  it("choosing the key that is there already goes on with it", async () => {
+    const world = worldOf();
+    await world.deliver(said(first), said(second));
+    const aik = aikOf(first.person);
+    valueOf(peopleActs(world.parts).contestedKeys(aik, aik));
+    await world.deliver(said(second));
+    expect(contacts(world)).toMatchObject([{ aik, reachable: true, renewedMs: undefined }]);
   });
 
   it("follows one renewal after another, and refuses one that leads back", async () => {
