@@ -6,12 +6,23 @@ import { sealUpload } from "../../src/device/crypto/seal.ts";
 import { payloadTag } from "../../src/device/crypto/type-rules.ts";
 import { type Finished, finishRenewals } from "../../src/device/finish-renewal.ts";
 import { ownIdentity } from "../../src/device/identity/keys.ts";
+import { beginRenewal } from "../../src/device/identity/renew.ts";
+import { adoptRenewal } from "../../src/device/messaging/adopt-renewal.ts";
+import { markBundleFetched } from "../../src/device/store/lists.ts";
 import { renewalsOf } from "../../src/device/store/renewals.ts";
 import { setAsideRows } from "../../src/device/store/set-aside.ts";
 import { refusal } from "../../src/shared/wire/errors.ts";
 import { err, ok } from "../../src/shared/result.ts";
 import { idText } from "../../src/shared/ids.ts";
-import { aikOf, type DeviceWorld, deviceWorld, know, uploadsFor } from "../support/device-world.ts";
+import {
+  aikOf,
+  type DeviceWorld,
+  deviceWorld,
+  know,
+  mailboxes,
+  uploadsFor,
+} from "../support/device-world.ts";
+import { answerWith } from "../support/played-relay.ts";
 import {
   at,
   createPerson,
@@ -123,4 +134,23 @@ describe("a sibling's word of a renewal", () => {
     await world.deliver(fromLaptop(payloadTag.ownKeys, content));
     expect(world.parts.store.read(ownIdentity)?.aikKey?.publicKey).toEqual(alice.aik.publicKey);
   });
+});
+
+it("what may hold the account's key is sealed to one device, whatever the relay asks for", async () => {
+  const owner = createPerson(rng, 3);
+  world = deviceWorld(owner);
+  world.served.set(idText(owner.accountMailbox), owner);
+  const [, phone, pad] = owner.devices.map(({ mailbox }) => idText(mailbox));
+  world.answer = (upload) => answerWith(upload, () => "stored", [phone ?? "", pad ?? ""]);
+  const moment = { nowMs: testNowMs, relayNowMs: testNowMs, rng };
+  world.parts.store.write((tx) => {
+    valueOf(beginRenewal(tx, [], moment));
+    const row = at(renewalsOf(tx, aikOf(owner)), 0);
+    expect(adoptRenewal(tx, row, moment)).toBe(true);
+    // The relay has served the new key's list.
+    markBundleFetched(tx, row.newAik, testNowMs);
+  });
+  await world.turn();
+  const addressed = uploadsFor(world, owner).map((upload) => mailboxes(upload).length);
+  expect(addressed.toSorted()).toEqual([1, 1, 3]);
 });
