@@ -14,6 +14,8 @@ export interface Contestant {
   readonly target: LoadTarget;
   /** What stands between rounds. */
   readonly afterRound?: () => Promise<void>;
+  /** Told when a round of it fails: it takes no further part, and the contest goes on without it. */
+  readonly onFailed?: (reason: string) => void;
 }
 
 /** How long. */
@@ -28,7 +30,7 @@ const window = 32;
 const warmShare = 0.2;
 const maxMessages = 60_000;
 
-/** Copies per second by contestant, a value for each round. */
+/** Copies per second by contestant, a value for each round. One that failed has no entry. */
 export async function ratesOf(
   contestants: readonly Contestant[],
   shape: Omit<LoadShape, "messages">,
@@ -38,9 +40,14 @@ export async function ratesOf(
   const messages = new Map<string, number>(contestants.map(({ label }) => [label, 400]));
   // The first round finds out how fast each is, and is not counted.
   for (let round = 0; round <= rounds; round++) {
-    for (const { label, target, afterRound } of contestants) {
+    for (const contestant of contestants.filter(({ label }) => rates.has(label))) {
+      const { label, afterRound } = contestant;
       const order = { ...shape, messages: messages.get(label) ?? 0 };
-      const report = await runLoad({ target, shape: order, pace: { window }, warmShare });
+      const report = await reportOf(contestant, order);
+      if (report === undefined) {
+        rates.delete(label);
+        continue;
+      }
       await afterRound?.();
       const perSecond = report.copiesPerSecond;
       progress(`round ${round} of ${rounds}: ${label}: ${Math.round(perSecond)}/s`);
@@ -50,6 +57,19 @@ export async function ratesOf(
     }
   }
   return rates;
+}
+
+async function reportOf(
+  { target, onFailed }: Contestant,
+  shape: LoadShape,
+): Promise<LoadReport | undefined> {
+  try {
+    return await runLoad({ target, shape, pace: { window }, warmShare });
+  } catch (cause) {
+    if (onFailed === undefined) throw cause;
+    onFailed(cause instanceof Error ? cause.message : "its round failed");
+    return undefined;
+  }
 }
 
 /** One line of a rate against another one's. */

@@ -5,7 +5,7 @@ import { type BenchOptions, machineName, progress } from "./bench.ts";
 import type { Contestant } from "./contest.ts";
 import type { Peer, RunningPeer } from "./peers/peer.ts";
 
-/** Runs with every peer that can be had; a line says what is missing. All are stopped afterwards. */
+/** Runs with every peer that can be had; a line says what is missing, or failed. All are stopped afterwards. */
 export async function withPeers(
   bench: string,
   peers: readonly Peer[],
@@ -18,14 +18,17 @@ export async function withPeers(
     for (const peer of peers) {
       progress(`starting ${peer.label}`);
       const running = await startOrSay(peer);
-      if (typeof running === "string") {
+      const say = (unit: string, why: string): void => {
         const nothing = { value: 0, samples: 0, median: 0, p99: 0, peerValue: null, ratio: null };
-        const said = `${peer.label}: ${running}`;
-        emit({ bench, unit: "missing peer", ...nothing, peer: said, machine: machineName() });
+        emit({ bench, unit, ...nothing, peer: `${peer.label}: ${why}`, machine: machineName() });
+      };
+      if (typeof running === "string") {
+        say("missing peer", running);
         continue;
       }
       stops.push(running.stop);
-      contestants.push({ label: peer.label, target: running.target });
+      const onFailed = (reason: string): void => say("failed peer", reason);
+      contestants.push({ label: peer.label, target: running.target, onFailed });
     }
     await run(contestants);
   } finally {

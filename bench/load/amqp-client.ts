@@ -8,6 +8,7 @@
 import type { Socket } from "node:net";
 
 import { AckTimer } from "./ack-timer.ts";
+import { AmqpConfirms } from "./amqp-confirms.ts";
 import {
   amqpFrame,
   type AmqpConnection,
@@ -134,19 +135,15 @@ async function connectDevice(
 }
 
 async function connectPublisher(port: number, onConfirmed: () => void): Promise<Socket> {
-  let confirmed = 0n;
+  const confirms = new AmqpConfirms();
   const connection = await openAmqp(port, {
     onMethod: (bytes, at) => {
       const kind = bytes.readUInt32BE(at);
       // basic.nack
       if (kind === 0x3c0078) throw new Error("the broker refused a message");
       if (kind !== 0x3c0050) return;
-      const tag = bytes.readBigUInt64BE(at + 4);
-      const isMultiple = bytes[at + 12] === 1;
-      // Confirms may come out of order; without `multiple` each counts for one.
-      const count = isMultiple ? tag - confirmed : 1n;
-      confirmed += count;
-      for (let each = 0n; each < count; each++) onConfirmed();
+      const count = confirms.take(bytes.readBigUInt64BE(at + 4), bytes[at + 12] === 1);
+      for (let each = 0; each < count; each++) onConfirmed();
     },
   });
   await connection.call(method(85, 10, Buffer.from([0])), [85, 11]);

@@ -16,6 +16,7 @@ import type { Clock } from "../shared/clock.ts";
 import { idFromText, idText } from "../shared/ids.ts";
 import { ok, type Result } from "../shared/result.ts";
 import type { RefusalCode } from "../shared/wire/errors.ts";
+import type { RenewRequest } from "../shared/wire/http.ts";
 import type { DeviceEvent } from "./device.ts";
 import { beginKeyRotation } from "./identity/access-key.ts";
 import { bundleRequest } from "./identity/bundles.ts";
@@ -28,6 +29,7 @@ import { adoptRenewal } from "./messaging/adopt-renewal.ts";
 import { publishPrekey, type PublishParts } from "./publish-prekey.ts";
 import { deviceListAt } from "./store/lists.ts";
 import { otherCertificateOf, type RenewalRow, renewalsOf } from "./store/renewals.ts";
+import type { ReadTx } from "./store/sqlite.ts";
 import type { RelayTransport, TransportError } from "./transport/port.ts";
 
 /** What finishing acts through. */
@@ -57,10 +59,10 @@ export async function finishRenewals(parts: FinishParts): Promise<Finished> {
 async function finish(parts: FinishParts, own: OwnIdentity, row: RenewalRow): Promise<Finished> {
   const { store, transport, clock, rng } = parts;
   if (store.read((tx) => otherCertificateOf(tx, row.newAik)) === undefined) return ok("nothing");
-  const list = await firstListOf(parts, own, row.newAik);
+  const list = await learnFirstList(parts, own, row.newAik);
   if (!list.ok) return list;
-  if (list.value === undefined) return ok("nothing");
-  const request = { renewal: toBase64Url(row.record), device_list: toBase64Url(list.value) };
+  const request = store.read((tx) => renewalRequest(tx, own.aikText, row.newAik));
+  if (request === undefined) return ok("nothing");
   const taken = await transport.renew(own.relayOrigin, request);
   if (!taken.ok) {
     if (isFinal(taken.error)) store.write((tx) => dropRenewal(tx, row));
@@ -88,14 +90,25 @@ async function finish(parts: FinishParts, own: OwnIdentity, row: RenewalRow): Pr
   return ok("renewed");
 }
 
-/** The first list of the new key, if this device keeps its place in what follows it. */
-async function firstListOf(
+/** What the relay is asked for a renewal; `undefined` without the new key's first list. */
+export function renewalRequest(
+  tx: ReadTx,
+  oldAik: string,
+  newAik: string,
+): RenewRequest | undefined {
+  const row = renewalsOf(tx, oldAik).find((each) => each.newAik === newAik);
+  const list = deviceListAt(tx, newAik, 1);
+  if (row === undefined || list === undefined) return undefined;
+  return { renewal: toBase64Url(row.record), device_list: toBase64Url(list.record) };
+}
+
+/** Learns the new key's lists, if this device keeps its place in them. */
+async function learnFirstList(
   { store, transport, relayNowMs }: FinishParts,
   own: OwnIdentity,
   newAik: string,
-): Promise<Result<Uint8Array | undefined, TransportError>> {
-  const held = store.read((tx) => deviceListAt(tx, newAik, 1));
-  if (held !== undefined) return ok(held.record);
+): Promise<Result<undefined, TransportError>> {
+  if (store.read((tx) => deviceListAt(tx, newAik, 1)) !== undefined) return ok(undefined);
   const nowMs = relayNowMs(own.relayOrigin);
   const asked = store.read((tx) => bundleRequest(tx, own.aikText, nowMs, 0));
   if (asked === undefined) return ok(undefined);
@@ -105,11 +118,11 @@ async function firstListOf(
     .map(listOf)
     .filter((list) => list !== undefined)
     .filter((list) => idText(list.aik) === newAik);
-  const learned = store.write((tx) => {
-    const change = learnLists(tx, newAik, lists);
-    return change.ok && holds(change.value.newest, own);
-  });
-  return ok(learned ? lists.find((list) => list.version === 1)?.record : undefined);
+  const newest = lists.at(-1);
+  if (newest !== undefined && holds(newest, own)) {
+    store.write((tx) => learnLists(tx, newAik, lists));
+  }
+  return ok(undefined);
 }
 
 function listOf(text: string): DeviceList | undefined {

@@ -14,13 +14,14 @@ import {
   redrawNextKey,
 } from "./identity/access-key.ts";
 import { type OwnIdentity, ownIdentity } from "./identity/keys.ts";
-import { type FinishParts, finishRenewals } from "./finish-renewal.ts";
+import { type FinishParts, finishRenewals, renewalRequest } from "./finish-renewal.ts";
 import { type AnswerMoment, queueProfile } from "./messaging/payload.ts";
 import type { DelayRange } from "./messaging/receipts.ts";
 import { askToResend, resendThrough } from "./messaging/resend.ts";
 import { allContacts } from "./store/contacts.ts";
 import { currentOwnPrekey, getOwnAccount } from "./store/identity.ts";
 import { deviceListAt, newestDeviceList } from "./store/lists.ts";
+import { replacedBy } from "./store/renewals.ts";
 import { deleteSetting, getSetting, putSetting } from "./store/settings.ts";
 import type { WriteTx } from "./store/sqlite.ts";
 
@@ -75,7 +76,7 @@ async function mendRestored(parts: MendParts, own: OwnIdentity): Promise<void> {
   const lostSince = store.read((tx) => getSetting(tx, lostSinceSetting));
   if (lostSince === undefined) return;
   // Records first: nobody can seal to a device whose prekey the relay has forgotten.
-  if (!(await republishLists(parts, own))) return;
+  if (!(await repeatRenewal(parts, own)) || !(await republishLists(parts, own.aikText))) return;
   const prekey = store.read(currentOwnPrekey);
   if (prekey !== undefined) await request({ type: "publish-prekey", prekey: prekey.record });
   await request({ type: "rotate-access-key", key: own.accessKey });
@@ -92,12 +93,24 @@ async function mendRestored(parts: MendParts, own: OwnIdentity): Promise<void> {
   );
 }
 
+/** A renewal that the relay has lost is told again, after the lists that it rests on. False: no answer. */
+async function repeatRenewal(parts: MendParts, own: OwnIdentity): Promise<boolean> {
+  const { store, transport } = parts;
+  const oldAik = store.read((tx) => replacedBy(tx, own.aikText));
+  if (oldAik === undefined) return true;
+  const request = store.read((tx) => renewalRequest(tx, oldAik, own.aikText));
+  if (request === undefined) return true;
+  if (!(await republishLists(parts, oldAik))) return false;
+  const answer = await transport.renew(own.relayOrigin, request);
+  return answer.ok || answer.error.type === "refused";
+}
+
 /** Tells the relay every list that it has lost, one by one. False: it did not answer. */
-async function republishLists({ store, request }: MendParts, own: OwnIdentity): Promise<boolean> {
-  const newest = store.read((tx) => newestDeviceList(tx, own.aikText))?.version ?? 1;
+async function republishLists({ store, request }: MendParts, aik: string): Promise<boolean> {
+  const newest = store.read((tx) => newestDeviceList(tx, aik))?.version ?? 1;
   for (let version = 2; version <= newest; version++) {
     const [before, list] = store.read((tx) =>
-      [version - 1, version].map((each) => deviceListAt(tx, own.aikText, each)),
+      [version - 1, version].map((each) => deviceListAt(tx, aik, each)),
     );
     const known = before && parseDeviceList(before.record);
     // What was pinned at a later version has no predecessor here; the relay keeps what it has.

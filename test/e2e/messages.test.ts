@@ -1,49 +1,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { Device, DeviceOptions } from "../../src/device/device.ts";
-import type { Relay } from "../../src/relay/index.ts";
-import {
-  befriend,
-  linkDevice,
-  expectOk,
-  newPerson,
-  openDevice,
-  settled,
-  texts,
-  until,
-} from "../support/pair.ts";
-import { openTestDatabase, type TestDatabase } from "../support/postgres.ts";
-import { startRelay } from "../support/relay.ts";
+import { describe, expect, it } from "vitest";
+import { befriend, expectOk, settled, texts, until } from "../support/pair.ts";
+import { setStage } from "../support/stage.ts";
 
-let database: TestDatabase;
-let relay: Relay;
-const open: Device[] = [];
-
-beforeAll(async () => {
-  database = await openTestDatabase();
-  relay = await startRelay({ databaseUrl: database.url });
-});
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((device) => device.close()));
-});
-afterAll(async () => {
-  await relay.close();
-  await database.drop();
-});
-
-async function person(name: string, options: Partial<DeviceOptions> = {}): Promise<Device> {
-  const device = await newPerson(relay.url, name, options);
-  open.push(device);
-  return device;
-}
-
-async function sibling(admin: Device, name: string): Promise<Device> {
-  const device = await linkDevice(admin, name);
-  open.push(device);
-  return device;
-}
+const stage = setStage();
+const { person, sibling } = stage;
 
 describe("two people", () => {
   it("become contacts by an invite, and a message is confirmed end to end", async () => {
@@ -79,15 +42,14 @@ describe("two people", () => {
     await befriend(alice, bob);
     const folder = mkdtempSync(path.join(tmpdir(), "pixie-e2e-"));
     const storeKey = { type: "key-file" } as const;
-    const carol = await newPerson(relay.url, "Carol", { dataDir: folder, storeKey });
+    const carol = await person("Carol", { dataDir: folder, storeKey });
     await befriend(alice, carol);
     await carol.close();
     const sent = Array.from({ length: 30 }, (_, i) => `message ${i}`);
     const ids = sent.map((text) => expectOk(alice.send("Carol", text)).messageId);
     await settled(alice);
     expect(ids.map((id) => alice.delivery(id)?.state)).toEqual(ids.map(() => "accepted"));
-    const again = await openDevice({ dataDir: folder, storeKey });
-    open.push(again);
+    const again = await stage.device({ dataDir: folder, storeKey });
     expectOk(again.start());
     await settled(again, alice);
     expect(texts(again, "Alice")).toEqual(sent);

@@ -1,80 +1,28 @@
 /** An account that comes back with its recovery code, on a real relay, with and without devices left. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
 import { newSigningKey } from "../../src/shared/crypto/sodium.ts";
 import { systemRng } from "../../src/shared/rng.ts";
 import { encodeRecoveryCode } from "../../src/device/crypto/recovery-code.ts";
 import type { Device } from "../../src/device/device.ts";
-import type { Relay } from "../../src/relay/index.ts";
-import {
-  befriend,
-  expectOk,
-  newPerson,
-  openDevice,
-  settled,
-  texts,
-  until,
-} from "../support/pair.ts";
-import { openTestDatabase, type TestDatabase } from "../support/postgres.ts";
-import { startRelay } from "../support/relay.ts";
+import { befriend, expectOk, settled, texts, until } from "../support/pair.ts";
+import { setStage } from "../support/stage.ts";
 
-let database: TestDatabase;
-let relay: Relay;
-const open: Device[] = [];
-
-beforeAll(async () => {
-  database = await openTestDatabase();
-  relay = await startRelay({ databaseUrl: database.url });
-});
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((device) => device.close()));
-});
-afterAll(async () => {
-  await relay.close();
-  await database.drop();
-});
-
-interface Owner {
-  readonly device: Device;
-  readonly recoveryCode: string;
-}
-
-/** Somebody who wrote the code down. */
-async function owner(): Promise<Owner> {
-  const device = await openDevice();
-  open.push(device);
-  const wishes = { relayUrl: relay.url, accountName: "Alice", deviceName: "old laptop" };
-  const { recoveryCode } = expectOk(await device.register(wishes));
-  expectOk(device.start());
-  await settled(device);
-  return { device, recoveryCode };
-}
-
-/** A fresh device that takes the account over. */
-async function recovered(recoveryCode: string, revokeOthers: boolean): Promise<Device> {
-  const device = await openDevice();
-  open.push(device);
-  const wishes = { accountName: "Alice", deviceName: "new phone" };
-  expectOk(await device.recover({ recoveryCode, revokeOthers, ...wishes }));
-  expectOk(device.start());
-  await settled(device);
-  return device;
-}
+const stage = setStage();
 
 async function bobOf(alice: Device): Promise<Device> {
-  const bob = await newPerson(relay.url, "Bob");
-  open.push(bob);
+  const bob = await stage.person("Bob");
   await befriend(alice, bob);
   return bob;
 }
 
 describe("a recovery", () => {
   it("after every device was lost: the account is the same, and contacts are invited again", async () => {
-    const { device: laptop, recoveryCode } = await owner();
+    const { device: laptop, recoveryCode } = await stage.owner("Alice");
     const bob = await bobOf(laptop);
     const number = expectOk(bob.safetyNumber("Alice")).digits;
     await laptop.close();
-    const phone = await recovered(recoveryCode, true);
+    const phone = await stage.recovered(recoveryCode, { revokeOthers: true });
     expect(phone.identity()).toMatchObject({ aik: laptopAik(bob), admin: true, listVersion: 2 });
     expect(phone.devices().map(({ state }) => state)).toEqual(["revoked", "admin"]);
 
@@ -96,11 +44,11 @@ describe("a recovery", () => {
   });
 
   it("beside a device that is left: it brings people and history, and all learn the new key", async () => {
-    const { device: laptop, recoveryCode } = await owner();
+    const { device: laptop, recoveryCode } = await stage.owner("Alice");
     const bob = await bobOf(laptop);
     expectOk(bob.send("Alice", "from before"));
     await settled(bob, laptop);
-    const phone = await recovered(recoveryCode, false);
+    const phone = await stage.recovered(recoveryCode);
     await until(
       [laptop, phone],
       "people and history came",
@@ -124,9 +72,8 @@ describe("a recovery", () => {
   });
 
   it("is refused for a code that was misread, and for a key that no account has", async () => {
-    const { recoveryCode } = await owner();
-    const device = await openDevice();
-    open.push(device);
+    const { recoveryCode } = await stage.owner("Alice");
+    const device = await stage.device();
     const names = { accountName: "Alice", deviceName: "new phone" };
     const misread = `${recoveryCode.slice(0, 5)}${recoveryCode[5] === "A" ? "B" : "A"}${recoveryCode.slice(6)}`;
     expect(await device.recover({ recoveryCode: misread, ...names })).toMatchObject({
@@ -134,7 +81,7 @@ describe("a recovery", () => {
       error: { type: "recovery-code" },
     });
     const aikSeed = newSigningKey(systemRng).seed;
-    const foreign = encodeRecoveryCode({ aikSeed, relayOrigin: relay.url });
+    const foreign = encodeRecoveryCode({ aikSeed, relayOrigin: stage.relay().url });
     expect(await device.recover({ recoveryCode: foreign, ...names })).toMatchObject({
       ok: false,
       error: { type: "unauthorised" },

@@ -18,49 +18,57 @@ import {
 import { createTestDatabase } from "../support/postgres.ts";
 import { startRelay } from "../support/relay.ts";
 
-it("R45: a restored relay is recognised by its epoch; what it forgot goes again and lands once", async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), "pixie-restore-"));
-  const storeKey = { type: "passphrase", passphrase: "correct horse" } as const;
-  const bobs = { dataDir: path.join(folder, "bob"), storeKey };
-  const database = await createTestDatabase("embedded", "template");
-  const first = await startRelay({ databaseUrl: database.url });
-  const alice = await newPerson(first.url, "Alice");
-  const away = await newPerson(first.url, "Bob", bobs);
-  await befriend(alice, away);
-  await away.close();
-  const { port } = first;
-  await first.close();
-  const backup = await backUp(database.url);
+it.each([
+  { what: "what it forgot", renews: false },
+  { what: "what it forgot, a renewal among it,", renews: true },
+])(
+  "R45: a restored relay is recognised by its epoch; $what goes again and lands once",
+  async ({ renews }) => {
+    const folder = mkdtempSync(path.join(tmpdir(), "pixie-restore-"));
+    const storeKey = { type: "passphrase", passphrase: "correct horse" } as const;
+    const bobs = { dataDir: path.join(folder, "bob"), storeKey };
+    const database = await createTestDatabase("embedded", "template");
+    const first = await startRelay({ databaseUrl: database.url });
+    const alice = await newPerson(first.url, "Alice");
+    const away = await newPerson(first.url, "Bob", bobs);
+    await befriend(alice, away);
+    await away.close();
+    const { port } = first;
+    await first.close();
+    const backup = await backUp(database.url);
 
-  // Accepted by the relay, fetched by nobody, and not in the backup.
-  const second = await startRelay({ databaseUrl: database.url, config: { port } });
-  const { messageId } = expectOk(alice.send("Bob", "written after the backup"));
-  await until(alice, "accepted", () => alice.delivery(messageId)?.state === "accepted");
-  await second.close();
+    // Accepted by the relay, fetched by nobody, and not in the backup.
+    const second = await startRelay({ databaseUrl: database.url, config: { port } });
+    const { messageId } = expectOk(alice.send("Bob", "written after the backup"));
+    await until(alice, "accepted", () => alice.delivery(messageId)?.state === "accepted");
+    if (renews) expectOk(await alice.renewAccount({ remove: [] }));
+    await second.close();
 
-  const restored = await startRelay({ databaseUrl: backup.url, config: { port } });
-  expect(restored.epoch).not.toBe(first.epoch);
-  const bob = await openDevice(bobs);
-  expectOk(bob.start());
-  await until([alice, bob], "confirmed", () => alice.delivery(messageId)?.state === "confirmed");
-  await settled(alice, bob);
-  expect(texts(bob, "Alice")).toEqual(["written after the backup"]);
-  // Both are in one piece: what is new goes both ways.
-  const answer = expectOk(bob.send("Alice", "got it"));
-  await until(
-    [alice, bob],
-    "confirmed",
-    () => bob.delivery(answer.messageId)?.state === "confirmed",
-  );
-  expect(texts(alice, "Bob")).toEqual(["written after the backup", "got it"]);
+    const restored = await startRelay({ databaseUrl: backup.url, config: { port } });
+    expect(restored.epoch).not.toBe(first.epoch);
+    const bob = await openDevice(bobs);
+    expectOk(bob.start());
+    await until([alice, bob], "confirmed", () => alice.delivery(messageId)?.state === "confirmed");
+    await settled(alice, bob);
+    expect(texts(bob, "Alice")).toEqual(["written after the backup"]);
+    // Both are in one piece: what is new goes both ways.
+    const answer = expectOk(bob.send("Alice", "got it"));
+    await until(
+      [alice, bob],
+      "confirmed",
+      () => bob.delivery(answer.messageId)?.state === "confirmed",
+    );
+    expect(texts(alice, "Bob")).toEqual(["written after the backup", "got it"]);
 
-  await alice.close();
-  await bob.close();
-  await restored.close();
-  await backup.drop();
-  await database.drop();
-  rmSync(folder, { recursive: true, force: true });
-}, 90_000);
+    await alice.close();
+    await bob.close();
+    await restored.close();
+    await backup.drop();
+    await database.drop();
+    rmSync(folder, { recursive: true, force: true });
+  },
+  90_000,
+);
 
 /** A copy of the database with another epoch, as a restore gives it one. */
 async function backUp(

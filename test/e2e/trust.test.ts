@@ -1,48 +1,18 @@
 /** People and devices that are no longer trusted, or more than before, on a real relay. */
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 
 import type { Device } from "../../src/device/device.ts";
-import type { Relay } from "../../src/relay/index.ts";
-import {
-  befriend,
-  expectOk,
-  linkDevice,
-  newPerson,
-  settled,
-  texts,
-  until,
-} from "../support/pair.ts";
-import { openTestDatabase, type TestDatabase } from "../support/postgres.ts";
-import { startRelay } from "../support/relay.ts";
+import { befriend, expectOk, settled, texts, until } from "../support/pair.ts";
+import { setStage } from "../support/stage.ts";
 
-let database: TestDatabase;
-let relay: Relay;
-const open: Device[] = [];
-
-beforeAll(async () => {
-  database = await openTestDatabase();
-  relay = await startRelay({ databaseUrl: database.url });
-});
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((device) => device.close()));
-});
-afterAll(async () => {
-  await relay.close();
-  await database.drop();
-});
-
-async function person(name: string): Promise<Device> {
-  const device = await newPerson(relay.url, name);
-  open.push(device);
-  return device;
-}
+const { person, sibling, database } = setStage();
 
 /** Prekeys that the relay hands out for devices. */
 async function prekeysOf(...devices: readonly Device[]): Promise<readonly string[]> {
   const ids = devices.map((device) =>
     Buffer.from(device.identity()?.deviceId ?? "", "base64url").toString("hex"),
   );
-  const rows = await database.sql<{ readonly id: string; readonly record: string }[]>`
+  const rows = await database().sql<{ readonly id: string; readonly record: string }[]>`
     select encode(uuid_send(device_id), 'hex') as id, encode(record, 'hex') as record from prekey`;
   return rows.filter(({ id }) => ids.includes(id)).map(({ record }) => record);
 }
@@ -91,16 +61,14 @@ it("a removed device hears nothing more, and its siblings and contacts go on", a
   const alice = await person("Alice");
   const bob = await person("Bob");
   await befriend(alice, bob);
-  const tablet = await linkDevice(alice, "tablet");
-  open.push(tablet);
+  const tablet = await sibling(alice, "tablet");
   const tabletId = tablet.identity()?.deviceId ?? "";
   const notAdmin = await tablet.revokeDevice(alice.identity()?.deviceId ?? "");
   expect(notAdmin).toMatchObject({ ok: false, error: { type: "not-admin" } });
   const itself = await alice.revokeDevice(alice.identity()?.deviceId ?? "");
   expect(itself).toMatchObject({ ok: false, error: { type: "device-admin" } });
 
-  const phone = await linkDevice(alice, "phone");
-  open.push(phone);
+  const phone = await sibling(alice, "phone");
   const before = await prekeysOf(phone);
   expect(expectOk(await alice.revokeDevice(tabletId))).toMatchObject({ state: "revoked" });
   await until(tablet, "shut out", () => tablet.status().connection.startsWith("rejected"));
