@@ -32,11 +32,16 @@ export function narrowed(
   { menu, count }: { readonly menu: readonly MenuLine[]; readonly count: number },
 ): Narrowed {
   const { scored, verdict } = preferSkills(ranking, menu);
+  // Where the router's best is a tool that comes along, its order of the others says little.
+  const isTold = scored[0]?.handle === ranking.scored[0]?.handle;
   const none = verdict.type === "none";
   if (none && (ranking.none ?? 1) >= sureOfNothing) {
     return { type: "narrowed", handles: [], none };
   }
   const best = scored[0]?.score ?? 0;
-  const likely = scored.filter(({ score }) => score > best - reach).slice(0, count);
+  const likely = scored
+    .filter(({ score }) => score > best - reach)
+    .slice(0, count)
+    .map(({ handle, score }) => ({ handle, score: isTold ? score : 0 }));
   return { type: "narrowed", handles: likely, none };
 }

@@ -70,6 +70,15 @@ describe("a tool beside a skill that mentions it", () => {
     expect(asked.verdict).toEqual({ type: "pick", handle: "schedule" });
     const choice = ranking({ date: 9, schedule: 7 }, date);
     expect(names(narrowed(choice, { menu, count: 3 }))).toEqual(["schedule"]);
+    // The router has no opinion on the others then: "when is her birthday" looks like a date.
+    const birthday = narrowed(ranking({ date: 4.8, schedule: 3.4, search: 1.7 }, date), {
+      menu,
+      count: 3,
+    });
+    expect(birthday.handles).toEqual([
+      { handle: "schedule", score: 0 },
+      { handle: "search", score: 0 },
+    ]);
   });
 
   it("is meant when the skill hardly fits, and where nothing does", () => {
