@@ -152,5 +152,5 @@ it("what may hold the account's key is sealed to one device, whatever the relay 
   });
   await world.turn();
   const addressed = uploadsFor(world, owner).map((upload) => mailboxes(upload).length);
-  expect(addressed.toSorted()).toEqual([1, 1, 3]);
+  expect(addressed.toSorted((a, b) => a - b)).toEqual([1, 1, 3]);
 });
