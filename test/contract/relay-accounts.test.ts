@@ -172,6 +172,20 @@ describe.each(testStores())("accounts on $name", ({ open }) => {
     ]);
   });
 
+  it("finds those that are there, and no other in the place of one that is not", async () => {
+    const nobody = ["0", "8", "f"].map((digit) =>
+      idText(new Uint8Array(16).fill(parseInt(digit.repeat(2), 16))),
+    );
+    const account = newAccount(storeNowMs);
+    await register(account);
+    const { account: name } = await holderOf(account);
+    expect(await findRecipients(db.sql, nobody, storeNowMs)).toEqual(new Map());
+    const found = await findRecipients(db.sql, [...nobody, name], storeNowMs);
+    expect([...found].map(([asked, recipient]) => [asked, recipient.account])).toEqual([
+      [name, name],
+    ]);
+  });
+
   it("replaces a list only by compare-and-set, and one of two racing successors wins", async () => {
     const account = newAccount(storeNowMs);
     await register(account);

@@ -120,6 +120,7 @@ export interface Recipient {
 }
 
 interface RecipientRow {
+  readonly asked: string;
   readonly account: string;
   readonly accessKey: Uint8Array;
   readonly retired: string | null;
@@ -130,8 +131,9 @@ interface RecipientRow {
 /**
  * The recipients among `accounts` that exist. Units: invites must expire after `nowMs`.
  *
- * What is looked up for an account is looked up for one that is not there, too: otherwise the database
- * answers for it sooner, and time tells a stranger which accounts exist (`relay-timing` in bench/).
+ * For an account that is not there, the next one that is there is read in its place, and then left out:
+ * otherwise less would be read for it, and time tell a stranger which accounts exist (`relay-timing` in
+ * bench/).
  */
 export async function findRecipients(
   sql: Sql,
@@ -139,7 +141,7 @@ export async function findRecipients(
   nowMs: number,
 ): Promise<ReadonlyMap<string, Recipient>> {
   const rows = await sql<RecipientRow[]>`
-select a.account::text as account, coalesce(k.key, ''::bytea) as "accessKey",
+select asked.account::text as asked, a.account::text as account, k.key as "accessKey",
   (select string_agg(encode(o.key, 'hex'), ',' order by o.generation desc) from access_key o
     where o.account = a.account and o.retired_at_ms > ${nowMs - retiredKeyMs}) as retired,
   (select string_agg(i.invite::text || ' ' || encode(i.key, 'hex'), ',') from invite_key i
@@ -147,10 +149,15 @@ select a.account::text as account, coalesce(k.key, ''::bytea) as "accessKey",
   (select string_agg(d.mailbox::text || case when p.device_id is null then ' 0' else ' 1' end, ',')
     from device d left join prekey p on p.device_id = d.device_id
     where d.account = a.account and d.state < 2) as mailboxes
-from unnest(${arrayLiteral(accounts.map(uuidOf))}::uuid[]) as a(account)
-left join access_key k on k.account = a.account and k.retired_at_ms is null`;
-  const there = rows.filter(({ accessKey }) => accessKey.length > 0);
-  return new Map(there.map((row) => [idOf(row.account), recipientOf(row)]));
+from unnest(${arrayLiteral(accounts.map(uuidOf))}::uuid[]) as asked(account)
+cross join lateral (
+  (select account from account where account >= asked.account order by account limit 1)
+  union all (select account from account order by account limit 1) limit 1
+) a
+join access_key k on k.account = a.account and k.retired_at_ms is null`;
+  const read = rows.map((row) => [row, recipientOf(row)] as const);
+  const there = read.filter(([{ asked, account }]) => asked === account);
+  return new Map(there.map(([, recipient]) => [recipient.account, recipient]));
 }
 
 function recipientOf(row: RecipientRow): Recipient {
