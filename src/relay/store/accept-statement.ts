@@ -7,9 +7,9 @@
  * empty tables. So whatever it looks up is bound by the very keys of the batch: there is no plan that
  * reads more than those, however large a table becomes.
  *
- * A partition is never picked by a value that is only known while the statement runs: with a kept plan
- * that ends the process of Postgres 18.4 (segmentation fault) once `for update` meets a row that
- * another statement has just written. So days are compared as `any(days)`, which only indexes follow,
+ * A partition is never picked by a value that is only known while the statement runs. An acknowledgement
+ * that did so with a kept plan ended the process of Postgres 18.4 (signal 11) within seconds of load; what
+ * is inferred is that `for update` then met a row which another statement had just written. So days are compared as `any(days)`, which only indexes follow,
  * and `between` two parameters leaves the partitions out.
  *
  * Every hot table is bound to the lane `$1`. What goes in and comes out is store/items.ts.
