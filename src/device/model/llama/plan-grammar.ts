@@ -31,21 +31,27 @@ const scoreWeight = 3;
 /** Every word of a leaning is favoured at least so much: other ways to cut it into tokens are not. */
 const leastFavour = 6;
 
-/** The guide over these handles. `none`: whether the plan may name none of them. */
+/** The guide of one reply over these handles. `none`: whether the plan may name none of them. */
 export function planGuide(handles: readonly LikelyHandle[], none: boolean): Guide {
   const direct = quoted(directPlan);
   if (handles.length === 0) return { grammar: `root ::= ${direct}` };
   const rules = `handle ::= ${handles.map(({ handle }) => quoted(handle)).join(" | ")}`;
-  const use = `${quoted(opening)} handle (" to" | " and")`;
+  // A token may reach into the purpose: hence the optional beginning of one.
+  const use = `${quoted(opening)} handle (" to" (" " [a-zA-Z] ${purposeLetter}{0,40})? | " and")`;
   const [only, another] = handles;
   // What has no alternative is not generated.
   const known = only !== undefined && another === undefined && !none;
+  let rest: Forced | undefined;
   return {
     grammar: [`root ::= ${use}${none ? ` | ${direct}` : ""}`, rules].join("\n"),
-    resume: (text) =>
-      known && text === ""
-        ? { text: `${opening}${only.handle} to`, grammar: purposeGrammar }
-        : restOf(text, rules),
+    resume: (text) => {
+      if (rest !== undefined) return undefined;
+      rest =
+        known && text === ""
+          ? { text: `${opening}${only.handle} to`, grammar: purposeGrammar }
+          : restOf(text, rules);
+      return rest;
+    },
     ...leaningTo(handles),
   };
 }
@@ -63,14 +69,18 @@ function leaningTo(handles: readonly LikelyHandle[]): Pick<Guide, "leaning"> {
 }
 
 // A purpose that could hold "@" could name what was not admitted.
-const purpose = `" " [a-zA-Z] [^@.\\x00-\\x1f]{2,79} "."`;
+const purposeLetter = `[^@.\\x00-\\x1f]`;
+const purpose = `" " [a-zA-Z] ${purposeLetter}{2,79} "."`;
 const purposeGrammar = `root ::= ${purpose}`;
+const begunPurposeGrammar = `root ::= ${purposeLetter}{0,79} "."`;
 
 /** How the sentence goes on once its first handle is said. */
 function restOf(text: string, handleRule: string): Forced | undefined {
-  const joint = /^I'll use @\S+ (to|and)$/.exec(text)?.[1];
+  const [, joint, begun] = /^I'll use @\S+ (to|and)(.*)$/.exec(text) ?? [];
   if (joint === undefined) return undefined;
-  if (joint === "to") return { text: "", grammar: purposeGrammar };
+  if (joint === "to") {
+    return { text: "", grammar: begun === "" ? purposeGrammar : begunPurposeGrammar };
+  }
   const others = `" @" handle (" and @" handle){0,${maxHandles - 2}} " to"`;
   return { text: "", grammar: `root ::= ${others} ${purpose}\n${handleRule}` };
 }
